@@ -1,0 +1,68 @@
+"""Every error the package raises on purpose, as one tree.
+
+    AnalyticDAGError
+    ├── InputError (also a ValueError)       something the caller passed cannot be used
+    │   ├── DataError                        the table: NaN, text, too few rows, duplicate names
+    │   ├── ParameterError                   an argument, or a combination of arguments
+    │   ├── KnowledgeError                   required/forbidden edges or tiers that contradict
+    │   ├── NotInClassError                  an operation would leave the class F
+    │   └── OutsideDomainError               a matrix at or past the radius of its constraint
+    └── MissingDependencyError (also an ImportError)   an optional package is not installed
+
+A message says what was asked, what came, and what to do.
+"""
+
+from __future__ import annotations
+
+
+class AnalyticDAGError(Exception):
+    """Root of every error raised by analyticdag."""
+
+
+class InputError(AnalyticDAGError, ValueError):
+    """Something the caller passed cannot be used."""
+
+
+class DataError(InputError):
+    """The data (a table, a matrix, a covariance) cannot be used as it is."""
+
+
+class ParameterError(InputError):
+    """An argument, or a combination of arguments, makes no sense."""
+
+
+class KnowledgeError(InputError):
+    """Background knowledge is contradictory or names unknown variables."""
+
+
+class NotInClassError(InputError):
+    """A function has a power-series coefficient that is not positive."""
+
+
+class OutsideDomainError(InputError):
+    """The spectral radius of A reaches the radius of convergence of f."""
+
+    def __init__(self, spectral_radius: float, radius: float) -> None:
+        self.spectral_radius = spectral_radius
+        self.radius = radius
+        super().__init__(
+            f"the constraint needs rho(A) < {radius:g}, but rho(A) = {spectral_radius:g}; "
+            "scale the weights down, use f.scaled(s) with a larger s, "
+            "or call adaptive(W), which resets s as Algorithm 1 does"
+        )
+
+    def __reduce__(self) -> tuple[type[OutsideDomainError], tuple[float, float]]:
+        # Exceptions pickle by their message; ours is built from two numbers (process pools need this).
+        return type(self), (self.spectral_radius, self.radius)
+
+
+class MissingDependencyError(AnalyticDAGError, ImportError):
+    """An optional dependency is needed and not installed."""
+
+    def __init__(self, package: str, extra: str) -> None:
+        self.package = package
+        self.extra = extra
+        super().__init__(f"{package} is not installed; run: pip install 'analyticdag[{extra}]'")
+
+    def __reduce__(self) -> tuple[type[MissingDependencyError], tuple[str, str]]:
+        return type(self), (self.package, self.extra)
