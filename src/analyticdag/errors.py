@@ -52,7 +52,7 @@ class OutsideDomainError(InputError):
         )
 
     def __reduce__(self) -> tuple[type[OutsideDomainError], tuple[float, float]]:
-        # Exceptions pickle by their message; ours is built from two numbers (process pools need this).
+        # Process pools pickle exceptions by their message; ours is built from two numbers.
         return type(self), (self.spectral_radius, self.radius)
 
 

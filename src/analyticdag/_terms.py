@@ -1,0 +1,231 @@
+"""Terms: the normal form in which members of the class F are written.
+
+A *term* is a positive number times a product of powers of *atoms*; the atoms are exp(x/s),
+-log(1 - x/s) and (1 - x/s)^-1. Sums of terms are closed under sum, product and
+differentiation. To add an atom, subclass ``Atom``: nothing else changes.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, Protocol
+
+import numpy as np
+
+from analyticdag._typing import Array, FloatArray
+
+__all__ = ["Atom", "ExpAtom", "InvAtom", "LogAtom", "Pieces", "Term", "collected"]
+
+
+class Pieces(Protocol):
+    """What an atom may ask for when it is evaluated at a matrix A (see matrix_functions)."""
+
+    def resolvent(self, s: float) -> Array:
+        """(I - A/s)^-1 - I."""
+
+    def expm1(self, s: float) -> Array:
+        """exp(A/s) - I."""
+
+    def log(self, s: float) -> Array:
+        """-log(I - A/s)."""
+
+
+@dataclass(frozen=True, order=True)
+class Atom(ABC):
+    """One generator of the algebra, at scale s: a function of x/s."""
+
+    s: float
+
+    name = "Atom"
+    constant = 1.0  # the coefficient c0
+    valuation = 0  # all coefficients from this index on are positive, those before are zero
+
+    @property
+    @abstractmethod
+    def radius(self) -> float:
+        """Radius of convergence."""
+
+    @abstractmethod
+    def series(self, power: int, count: int) -> FloatArray:
+        """First ``count`` coefficients of atom(x) ** power."""
+
+    @abstractmethod
+    def value(self, x: Any) -> Any:
+        """The atom at a number or an array of numbers."""
+
+    @abstractmethod
+    def derivative(self) -> Term:
+        """d/dx of the atom, as a term."""
+
+    @abstractmethod
+    def remainder(self, pieces: Pieces) -> Array:
+        """atom(A) - constant * I, formed without subtraction."""
+
+    @abstractmethod
+    def latex(self, power: int) -> str:
+        """LaTeX of atom ** power."""
+
+
+class ExpAtom(Atom):
+    """exp(x/s)."""
+
+    name = "Exponential"
+
+    @property
+    def radius(self) -> float:
+        return math.inf
+
+    def series(self, power: int, count: int) -> FloatArray:
+        steps = power / self.s / np.arange(1.0, count)
+        return np.multiply.accumulate(np.concatenate((np.ones(1), steps)))
+
+    def value(self, x: Any) -> Any:
+        return np.exp(x / self.s)
+
+    def derivative(self) -> Term:
+        return Term(1.0 / self.s, ((self, 1),))
+
+    def remainder(self, pieces: Pieces) -> Array:
+        return pieces.expm1(self.s)
+
+    def latex(self, power: int) -> str:
+        rate = _latex_ratio(power, self.s)
+        return rf"e^{{{rate}}}"
+
+
+class LogAtom(Atom):
+    """-log(1 - x/s); its constant is zero, so products with itself lose the linear term."""
+
+    name = "Logarithm"
+    constant = 0.0
+    valuation = 1
+
+    @property
+    def radius(self) -> float:
+        return self.s
+
+    def series(self, power: int, count: int) -> FloatArray:
+        index = np.arange(1.0, count)
+        once = np.concatenate(([0.0], self.s**-index / index))
+        return reduce(lambda a, b: np.convolve(a, b)[:count], [once] * power)
+
+    def value(self, x: Any) -> Any:
+        return -np.log1p(-x / self.s)
+
+    def derivative(self) -> Term:
+        return Term(1.0 / self.s, ((InvAtom(self.s), 1),))
+
+    def remainder(self, pieces: Pieces) -> Array:
+        return pieces.log(self.s)
+
+    def latex(self, power: int) -> str:
+        # log(1/(1 - x)) rather than -log(1 - x): no sign to bracket inside a product.
+        body = rf"\log\frac{{1}}{{1 - {_latex_ratio(1, self.s)}}}"
+        return body if power == 1 else rf"\left({body}\right)^{{{power}}}"
+
+
+class InvAtom(Atom):
+    """(1 - x/s)^-1."""
+
+    name = "Inverse"
+
+    @property
+    def radius(self) -> float:
+        return self.s
+
+    def series(self, power: int, count: int) -> FloatArray:
+        index = np.arange(1.0, count)
+        return np.multiply.accumulate(np.concatenate((np.ones(1), (power + index - 1) / index / self.s)))
+
+    def value(self, x: Any) -> Any:
+        return 1.0 / (1.0 - x / self.s)
+
+    def derivative(self) -> Term:
+        return Term(1.0 / self.s, ((self, 2),))
+
+    def remainder(self, pieces: Pieces) -> Array:
+        return pieces.resolvent(self.s)
+
+    def latex(self, power: int) -> str:
+        return rf"\left(1 - {_latex_ratio(1, self.s)}\right)^{{-{power}}}"
+
+
+@dataclass(frozen=True)
+class Term:
+    """coefficient * product of atom ** power; without atoms it is a constant."""
+
+    coefficient: float
+    factors: tuple[tuple[Atom, int], ...] = ()
+
+    @property
+    def valuation(self) -> float:
+        """Index from which every coefficient is positive (infinite for a constant)."""
+        if not self.factors:
+            return math.inf
+        return sum(power * atom.valuation for atom, power in self.factors)
+
+    @property
+    def constant(self) -> float:
+        """The coefficient of x^0."""
+        return self.coefficient * math.prod(a.constant**n for a, n in self.factors)
+
+    def series(self, count: int) -> FloatArray:
+        """First ``count`` power-series coefficients."""
+        total = np.zeros(count)
+        total[0] = self.coefficient
+        for atom, power in self.factors:
+            total = np.convolve(total, atom.series(power, count))[:count]
+        return total
+
+    def value(self, x: Any) -> Any:
+        """The term at x."""
+        return reduce(lambda y, f: y * f[0].value(x) ** f[1], self.factors, self.coefficient)
+
+    def times(self, other: Term) -> Term:
+        """Product of two terms: powers of equal atoms add."""
+        powers = Counter(dict(self.factors))
+        powers.update(dict(other.factors))
+        return Term(self.coefficient * other.coefficient, _sorted_factors(powers))
+
+    def derivative(self) -> Iterable[Term]:
+        """The terms of d/dx, by the product rule."""
+        for atom, power in self.factors:
+            rest = Counter(dict(self.factors))
+            rest[atom] -= 1
+            outer = Term(self.coefficient * power, _sorted_factors(rest))
+            yield outer.times(atom.derivative())
+
+    def __repr__(self) -> str:
+        parts = [f"{a.name}({a.s!r})" + (f"**{n}" if n > 1 else "") for a, n in self.factors]
+        if self.coefficient != 1.0 or not parts:
+            parts.insert(0, repr(self.coefficient))
+        return "*".join(parts)
+
+    def latex(self) -> str:
+        """LaTeX of the term."""
+        body = r" \cdot ".join(a.latex(n) for a, n in self.factors)
+        return body if self.coefficient == 1.0 else rf"{self.coefficient:g}\,{body}"
+
+
+def collected(terms: Iterable[Term]) -> tuple[Term, ...]:
+    """Add up terms with equal factors, in an order that depends on the terms alone."""
+    total: dict[tuple[tuple[Atom, int], ...], float] = {}
+    for term in terms:
+        total[term.factors] = total.get(term.factors, 0.0) + term.coefficient
+    ordered = sorted(total, key=lambda factors: [(a.name, a.s, n) for a, n in factors])
+    return tuple(Term(total[factors], factors) for factors in ordered)
+
+
+def _sorted_factors(powers: Counter[Atom]) -> tuple[tuple[Atom, int], ...]:
+    kept = [(atom, power) for atom, power in powers.items() if power > 0]
+    return tuple(sorted(kept, key=lambda factor: (factor[0].name, factor[0].s)))
+
+
+def _latex_ratio(power: int, s: float) -> str:
+    top = "x" if power == 1 else f"{power}x"
+    return top if s == 1.0 else f"{top}/{s:g}"
