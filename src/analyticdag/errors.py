@@ -9,7 +9,12 @@
     │   └── OutsideDomainError               a matrix at or past the radius of its constraint
     └── MissingDependencyError (also an ImportError)   an optional package is not installed
 
-A message says what was asked, what came, and what to do.
+A message says what was asked, what came, and what to do. What can be survived is a warning:
+
+    AnalyticDAGWarning (a UserWarning)
+    ├── DataWarning                          columns that are constant, duplicate or collinear
+    ├── ScaleWarning                         the loss feeds on scales that the data no longer have
+    └── NotConvergedWarning                  a run stopped before it met its tolerance
 """
 
 from __future__ import annotations
@@ -66,3 +71,19 @@ class MissingDependencyError(AnalyticDAGError, ImportError):
 
     def __reduce__(self) -> tuple[type[MissingDependencyError], tuple[str, str]]:
         return type(self), (self.package, self.extra)
+
+
+class AnalyticDAGWarning(UserWarning):
+    """Root of every warning given by analyticdag."""
+
+
+class DataWarning(AnalyticDAGWarning):
+    """Columns of the data carry less information than they seem to."""
+
+
+class ScaleWarning(AnalyticDAGWarning):
+    """The chosen loss reads the scales of the columns, and they look standardised."""
+
+
+class NotConvergedWarning(AnalyticDAGWarning):
+    """A run stopped before it met its tolerance; the message says what to do."""

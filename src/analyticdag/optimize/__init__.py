@@ -1,0 +1,11 @@
+"""Solving: a *schedule* (how mu and s shrink) times a *minimiser* (how one stage is solved).
+
+| module        | holds                                                                          |
+|---------------|--------------------------------------------------------------------------------|
+| `problem.py`  | the equation: loss + lambda1·‖W‖₁ + acyclicity, and which edges may exist      |
+| `schedule.py` | the stages, and the paper's preset                                             |
+| `adam.py`     | the paper's minimiser: many small steps                                        |
+| `columns.py`  | the exact minimiser: one column after the other                                |
+| `path.py`     | Algorithm 2: run the minimiser through the schedule                            |
+| `trace.py`    | what happened on the way, and the status of the result                         |
+"""

@@ -1,0 +1,85 @@
+"""How mu and s shrink: a schedule is a sequence of stages, each a problem of its own.
+
+Stage problem: mu·[loss(W) + lambda1·‖W‖₁] + h(W), with h = tr f(A/s) - c0·d. A small mu makes the
+constraint weigh more; a small s makes its domain smaller. Each stage starts where the last ended.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from analyticdag.errors import ParameterError
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage: its weights of loss and domain, and when to stop.
+
+    `tol` is the relative change of the objective between two checks below which the stage is
+    done; `max_steps` limits the steps of a minimiser that takes many small ones.
+    """
+
+    mu: float
+    s: float = 1.0
+    max_steps: int = 30_000
+    tol: float = 1e-6
+
+    def __post_init__(self) -> None:
+        _check_positive("mu", self.mu)
+        _check_positive("s", self.s)
+        _check_positive("tol", self.tol)
+        if not isinstance(self.max_steps, int) or self.max_steps < 1:
+            raise ParameterError(
+                f"max_steps must be a whole number of at least 1, not {self.max_steps!r}"
+            )
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """The stages of a path, in order."""
+
+    stages: Sequence[Stage]
+
+    def __post_init__(self) -> None:
+        stages: Iterable[Stage] = self.stages
+        object.__setattr__(self, "stages", tuple(stages))
+        if not self.stages:
+            raise ParameterError("a schedule needs at least one stage")
+        for stage in self.stages:
+            if not isinstance(stage, Stage):
+                raise ParameterError(f"a schedule is made of Stage objects, not {stage!r}")
+
+    @classmethod
+    def paper(cls) -> Schedule:
+        """Return the paper's preset, which is DAGMA's: five stages, 3e4 steps (last: 6e4)."""
+        return cls.geometric(
+            s=(1.0, 0.9, 0.8, 0.7, 0.6), max_steps=30_000, last_steps=60_000, tol=1e-6
+        )
+
+    @classmethod
+    def geometric(
+        cls,
+        *,
+        s: Sequence[float],
+        mu: float = 1.0,
+        factor: float = 0.1,
+        max_steps: int = 30_000,
+        last_steps: int | None = None,
+        tol: float = 1e-6,
+    ) -> Schedule:
+        """Return one stage per value of s, with mu multiplied by `factor` from stage to stage."""
+        stages = [Stage(mu * factor**k, value, max_steps, tol) for k, value in enumerate(s)]
+        if stages and last_steps is not None:
+            stages[-1] = replace(stages[-1], max_steps=last_steps)
+        return cls(stages)
+
+    def with_steps(self, max_steps: int) -> Schedule:
+        """Return the same schedule with at most `max_steps` steps in every stage."""
+        return Schedule([replace(stage, max_steps=max_steps) for stage in self.stages])
+
+
+def _check_positive(name: str, value: float) -> None:
+    if not isinstance(value, int | float) or not math.isfinite(value) or value <= 0:
+        raise ParameterError(f"{name} must be a positive number, not {value!r}")

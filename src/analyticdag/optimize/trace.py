@@ -1,0 +1,111 @@
+"""What happened during a fit, as data: records, why a stage stopped, and the status of the result.
+
+A `Trace` holds one `TraceRecord` at the end of every stage, and one every k steps where the
+minimiser was asked to (`Adam(record_every=k)`). A `Status` is the outcome; its value says what to
+do about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from enum import Enum
+from typing import Any
+
+
+class Stop(Enum):
+    """Why a stage stopped."""
+
+    TOLERANCE = "the objective changed by less than the tolerance"
+    MAX_STEPS = "all steps were used while the objective was still changing"
+    NO_STEP_LEFT = "the step length shrank to nothing at the edge of the domain"
+    NOT_FINITE = "the objective became infinite or NaN"
+
+
+class Status(Enum):
+    """How a fit ended, and what to do."""
+
+    CONVERGED = "the last stage met its tolerance and left no cycle; nothing to do"
+    MAX_STEPS = (
+        "the last stage used all its steps while the objective was still changing; pass a "
+        "schedule with a larger max_steps, or a larger tol if this is accurate enough"
+    )
+    CYCLES_LEFT = (
+        "the last stage met its tolerance but its weights still held a cycle, so the weakest "
+        "edges on cycles were dropped (see removed_edges_); add a stage with a smaller mu, or "
+        "raise lambda1 or w_threshold"
+    )
+    STEP_VANISHED = (
+        "the step length shrank to nothing at the edge of the constraint's domain; use a larger s "
+        "in the schedule, or Adam(on_leaving='reset')"
+    )
+    DIVERGED = (
+        "the objective became infinite or NaN; rescale the columns, raise lambda1, or lower the "
+        "learning rate"
+    )
+
+    @property
+    def converged(self) -> bool:
+        """Whether the minimiser met its tolerance."""
+        return self in (Status.CONVERGED, Status.CYCLES_LEFT)
+
+
+STATUS_OF_STOP = {
+    Stop.TOLERANCE: Status.CONVERGED,
+    Stop.MAX_STEPS: Status.MAX_STEPS,
+    Stop.NO_STEP_LEFT: Status.STEP_VANISHED,
+    Stop.NOT_FINITE: Status.DIVERGED,
+}
+
+
+@dataclass(frozen=True)
+class TraceRecord:
+    """The state of a run after `step` steps of a stage.
+
+    `s` is what the schedule asked for and `s_used` what the constraint was evaluated with: larger
+    when the weights had left the domain. The gradient norms are Frobenius norms, of the loss
+    without mu. `reason` is None while the stage is still running.
+    """
+
+    stage: int
+    step: int
+    mu: float
+    s: float
+    s_used: float
+    objective: float
+    loss: float
+    h: float
+    loss_gradient_norm: float
+    constraint_gradient_norm: float
+    reason: Stop | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the record as plain numbers and text, as JSON can hold them."""
+        record = asdict(self)
+        record["reason"] = None if self.reason is None else self.reason.value
+        return record
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Every record of a run, in order."""
+
+    records: tuple[TraceRecord, ...] = ()
+
+    def __iter__(self) -> Iterator[TraceRecord]:
+        return iter(self.records)
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def stages(self) -> tuple[TraceRecord, ...]:
+        """Return the record that closed each stage."""
+        return tuple(record for record in self.records if record.reason is not None)
+
+    def extended(self, records: Iterable[TraceRecord]) -> Trace:
+        """Return a trace with more records at its end."""
+        return Trace((*self.records, *records))
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return all records as plain mappings, a table row each."""
+        return [record.to_dict() for record in self.records]
