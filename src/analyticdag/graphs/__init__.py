@@ -1,0 +1,32 @@
+"""Directed graphs as matrices: ``W[i, j] != 0`` means i -> j, everywhere in this package.
+
+- ``convert``: foreign matrices and networkx graphs in and out, with the orientation said aloud;
+- ``acyclic``: is it a DAG, in which order, and the nearest DAG when it is not;
+- ``cpdag``: the equivalence class of a DAG, and a member of it.
+"""
+
+from __future__ import annotations
+
+from analyticdag.graphs.acyclic import is_dag, nearest_dag, strong_components, topological_order
+from analyticdag.graphs.convert import (
+    adjacency,
+    edge_list,
+    from_matrix,
+    from_networkx,
+    to_networkx,
+)
+from analyticdag.graphs.cpdag import random_member, to_cpdag
+
+__all__ = [
+    "adjacency",
+    "edge_list",
+    "from_matrix",
+    "from_networkx",
+    "is_dag",
+    "nearest_dag",
+    "random_member",
+    "strong_components",
+    "to_cpdag",
+    "to_networkx",
+    "topological_order",
+]

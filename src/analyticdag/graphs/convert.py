@@ -1,0 +1,118 @@
+"""Graphs in and out: checked matrices, lists of edges, networkx.
+
+A matrix from elsewhere enters through ``from_matrix``, which insists on being told what
+its entries mean: half of the field writes W[i, j] for i -> j and the other half for j -> i.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, Literal, TypeAlias
+
+import networkx as nx
+import numpy as np
+from numpy.typing import ArrayLike
+
+from analyticdag._typing import BoolArray, FloatArray
+from analyticdag.errors import InputError, ParameterError
+
+Orientation: TypeAlias = Literal["row-to-column", "column-to-row"]
+
+
+def square_matrix(matrix: ArrayLike, what: str = "the matrix") -> FloatArray:
+    """Return ``matrix`` as a finite, square float64 array (the caller's own when it is one)."""
+    try:
+        array = np.asarray(matrix, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{what} must hold numbers; got {type(matrix).__name__}") from error
+    if array.ndim != 2 or array.shape[0] != array.shape[1]:
+        raise InputError(
+            f"{what} must be square, one row and one column per node; got {array.shape}"
+        )
+    if not np.isfinite(array).all():
+        i, j = np.argwhere(~np.isfinite(array))[0]
+        raise InputError(f"{what} must be finite; entry [{i}, {j}] is {array[i, j]}")
+    return array
+
+
+def adjacency(matrix: ArrayLike) -> BoolArray:
+    """Return which edges a weighted or 0/1 matrix holds."""
+    edges: BoolArray = square_matrix(matrix) != 0.0
+    return edges
+
+
+def from_matrix(matrix: ArrayLike, *, orientation: Orientation) -> FloatArray:
+    """Bring a foreign matrix into the convention of this package, as a new array.
+
+    ``orientation`` says what entry [i, j] of ``matrix`` means: ``"row-to-column"`` for
+    i -> j (NOTEARS, DAGMA, gCastle), ``"column-to-row"`` for j -> i (LiNGAM, econometrics).
+    """
+    W = square_matrix(matrix)
+    if orientation == "row-to-column":
+        return W.copy()
+    if orientation == "column-to-row":
+        return W.T.copy()
+    raise ParameterError(
+        f"orientation must be 'row-to-column' (entry [i, j] is i -> j) or "
+        f"'column-to-row' (entry [i, j] is j -> i); got {orientation!r}"
+    )
+
+
+def edge_list(matrix: ArrayLike) -> list[tuple[int, int]]:
+    """Return the edges as (from, to) pairs, row by row."""
+    return [(int(i), int(j)) for i, j in np.argwhere(adjacency(matrix))]
+
+
+def to_networkx(matrix: ArrayLike, names: Iterable[Hashable] | None = None) -> nx.DiGraph:
+    """Build a DiGraph on ``names`` (0 … d-1 without), every edge carrying its ``weight``."""
+    W = square_matrix(matrix)
+    nodes = check_names(range(len(W)) if names is None else names, len(W))
+    graph = nx.DiGraph()
+    graph.add_nodes_from(nodes)
+    graph.add_weighted_edges_from((nodes[i], nodes[j], float(W[i, j])) for i, j in edge_list(W))
+    return graph
+
+
+def from_networkx(
+    graph: nx.DiGraph, names: Iterable[Hashable] | None = None
+) -> tuple[FloatArray, list[Any]]:
+    """Return (W, names) of a DiGraph; an edge without a ``weight`` counts as 1.
+
+    ``names`` fixes the order of the rows; by default they come in the graph's own order.
+    """
+    if not isinstance(graph, nx.DiGraph) or graph.is_multigraph():
+        raise InputError(
+            f"expected a networkx.DiGraph, got {type(graph).__name__}; build one with "
+            "nx.DiGraph(graph) (an undirected edge becomes a pair of opposite edges)"
+        )
+    nodes = list(graph.nodes) if names is None else list(names)
+    if set(nodes) != set(graph.nodes) or len(nodes) != len(graph):
+        raise InputError(node_mismatch(nodes, list(graph.nodes), "names", "the graph"))
+    position = {node: k for k, node in enumerate(nodes)}
+    W = np.zeros((len(nodes), len(nodes)))
+    for i, j, weight in graph.edges(data="weight", default=1.0):
+        W[position[i], position[j]] = weight
+    return W, nodes
+
+
+def node_mismatch(left: Sequence[Any], right: Sequence[Any], left_is: str, right_is: str) -> str:
+    """Say which nodes only one of two graphs has."""
+    only_left = [node for node in left if node not in set(right)]
+    only_right = [node for node in right if node not in set(left)]
+    if not only_left and not only_right:
+        return f"{left_is} lists a node twice: {list(left)}"
+    return (
+        f"the nodes differ: only in {left_is}: {only_left}; only in {right_is}: {only_right}; "
+        "rename or add them, so that both have the same nodes"
+    )
+
+
+def check_names(names: Iterable[Hashable], n_nodes: int) -> list[Any]:
+    """Return the names as a list of ``n_nodes`` different ones."""
+    nodes = list(names)
+    if len(nodes) != n_nodes:
+        raise InputError(f"{len(nodes)} names for {n_nodes} nodes; give one name per node")
+    if len(set(nodes)) != n_nodes:
+        twice = sorted({str(node) for node in nodes if nodes.count(node) > 1})
+        raise InputError(f"names must differ; these come more than once: {twice}")
+    return nodes

@@ -1,0 +1,88 @@
+"""The equivalence class of a DAG: the graphs that fit observational Gaussian data equally well.
+
+Two DAGs are equivalent when they have the same adjacencies and the same v-structures
+(Verma and Pearl 1990). A CPDAG shows the class: an edge that has one direction in every
+member is directed, any other is undirected, that is, set in both entries of the matrix.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from analyticdag._typing import BoolArray, IntArray
+from analyticdag.errors import InputError
+from analyticdag.graphs.acyclic import is_dag, topological_order
+from analyticdag.graphs.convert import adjacency
+
+
+def to_cpdag(dag: ArrayLike) -> IntArray:
+    """Return the 0/1 CPDAG of a DAG; an undirected edge is set in both entries.
+
+    Chickering's edge labelling (UAI 1995): edges are visited by their head in causal order,
+    each compelled as soon as reversing it would break a v-structure or close a cycle.
+    """
+    # Row y holds the parents of y: the labelling asks for nothing else.
+    parents: BoolArray = np.ascontiguousarray(adjacency(dag).T)
+    compelled = np.zeros_like(parents)
+    order = topological_order(parents.T)
+    position = np.argsort(order)
+    for y in order:
+        nearest_first = np.flatnonzero(parents[y])
+        nearest_first = nearest_first[np.argsort(-position[nearest_first])]
+        _label_edges_into(int(y), nearest_first, parents, compelled)
+    reversible = parents & ~compelled
+    return (parents.T | reversible).astype(np.int64)
+
+
+def _label_edges_into(
+    y: int, nearest_first: IntArray, parents: BoolArray, compelled: BoolArray
+) -> None:
+    """Mark in ``compelled[y]`` the parents of y whose edge has one direction in the class."""
+    for x in nearest_first:
+        if compelled[y, x]:
+            continue
+        # w -> x is compelled: x -> y turned round would make a v-structure at x if w is not
+        # adjacent to y; and if w is a parent of y, w -> y turned round would close a cycle.
+        w = compelled[x]
+        if (w & ~parents[y]).any():
+            compelled[y] = parents[y]
+            return
+        compelled[y] |= w
+        strangers = parents[y] & ~parents[x]
+        strangers[x] = False
+        if strangers.any():
+            compelled[y] = parents[y]
+        # Otherwise x is the sink of all other parents: none of the edges left is compelled.
+        return
+
+
+def random_member(cpdag: ArrayLike, rng: np.random.Generator) -> IntArray:
+    """Return a 0/1 DAG of the class that ``cpdag`` shows; InputError if it shows none.
+
+    The undirected part of a CPDAG is chordal. Visiting its nodes by maximum cardinality
+    search (most visited neighbours first, ties at random) and pointing every edge forward
+    makes no new v-structure. All members are possible, though not equally likely.
+    """
+    graph = adjacency(cpdag)
+    undirected = graph & graph.T
+    rank = _maximum_cardinality_rank(undirected, rng)
+    forward = rank[:, None] < rank[None, :]
+    member = ((graph & ~undirected) | (undirected & forward)).astype(np.int64)
+    if not is_dag(member) or not np.array_equal(to_cpdag(member) != 0, graph):
+        raise InputError(
+            "the matrix is no CPDAG: no DAG has exactly this class; "
+            "make one with to_cpdag(dag), undirected edges set in both entries"
+        )
+    return member
+
+
+def _maximum_cardinality_rank(undirected: BoolArray, rng: np.random.Generator) -> IntArray:
+    rank = np.full(len(undirected), -1, dtype=np.int64)
+    # A random fraction below one breaks ties and never overrules a count.
+    visited_neighbours = rng.random(len(undirected))
+    for step in range(len(undirected)):
+        node = int(np.argmax(np.where(rank < 0, visited_neighbours, -1.0)))
+        rank[node] = step
+        visited_neighbours += undirected[node]
+    return rank

@@ -1,0 +1,252 @@
+"""How far an estimated graph is from the true one.
+
+Everything is counted on unordered *pairs* of nodes. A pair is empty, directed one way or the
+other, or undirected (both entries set: an undirected edge of a CPDAG, or a two-cycle). Over
+the pairs where either graph has an edge:
+
+    correct     both have it, with the same direction (or both undirected)
+    reversed    both have it, in opposite directions
+    unoriented  both have it, directed in one and undirected in the other
+    extra       only the estimate has it
+    missing     only the truth has it
+
+    SHD       = reversed + unoriented + extra + missing     (each differing pair once)
+    FDR       = (reversed + unoriented + extra) / edges in the estimate
+    TPR       = correct / edges in the truth
+    FPR       = (reversed + unoriented + extra) / pairs without an edge in the truth
+
+So an undirected edge where the truth is directed is one error. ``undirected="favourable"``
+counts it as correct instead, as the scripts of NOTEARS and DAGMA do; say which you used.
+Where a rate would be 0/0 there was nothing to get wrong: FDR and FPR are 0, the others 1.
+Nothing is rounded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
+
+import networkx as nx
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from analyticdag._typing import BoolArray, IntArray
+from analyticdag.errors import InputError, MissingDependencyError, ParameterError
+from analyticdag.graphs import from_networkx, is_dag, random_member, to_cpdag
+from analyticdag.graphs.convert import node_mismatch, square_matrix
+
+Graph: TypeAlias = ArrayLike | nx.DiGraph
+Undirected: TypeAlias = Literal["strict", "favourable"]
+
+
+def compare(true: Graph, estimated: Graph, *, undirected: Undirected = "strict") -> EdgeCounts:
+    """Count the edges of ``estimated`` against ``true``; see the module for the words.
+
+    Each graph is a weighted or 0/1 matrix (entry [i, j] for i -> j) or a networkx.DiGraph.
+    Two networkx graphs are aligned by node name; beside a matrix, the nodes of a networkx
+    graph must be 0 … d-1. ``estimated`` may be a CPDAG, undirected edges in both entries.
+    """
+    if undirected not in ("strict", "favourable"):
+        raise ParameterError(f"undirected must be 'strict' or 'favourable'; got {undirected!r}")
+    T, E = _aligned(true, estimated)
+    either = T | T.T | E | E.T
+    both = (T | T.T) & (E | E.T)
+    same = both & (T == E) & (T.T == E.T)
+    opposite = both & (T == E.T) & (T.T == E) & ~same
+    unoriented = both & ~same & ~opposite
+    if undirected == "favourable":
+        same, unoriented = same | unoriented, np.zeros_like(unoriented)
+    return EdgeCounts(
+        n_nodes=len(T),
+        n_true=_pairs(T | T.T),
+        n_estimated=_pairs(E | E.T),
+        correct=_pairs(same),
+        reversed=_pairs(opposite),
+        unoriented=_pairs(unoriented),
+        extra=_pairs(either & ~(T | T.T)),
+        missing=_pairs(either & ~(E | E.T)),
+        true=T,
+        estimated=E,
+    )
+
+
+@dataclass(frozen=True)
+class EdgeCounts:
+    """The counts of one comparison, and the measures that follow from them.
+
+    ``shd_cpdag``, ``sid`` and the ``aid`` family are computed when first asked for. They
+    compare what graphs mean, so they need acyclic ones and raise InputError otherwise.
+    """
+
+    n_nodes: int
+    n_true: int
+    n_estimated: int
+    correct: int
+    reversed: int
+    unoriented: int
+    extra: int
+    missing: int
+    true: BoolArray = field(repr=False, compare=False)
+    estimated: BoolArray = field(repr=False, compare=False)
+
+    @property
+    def shd(self) -> int:
+        """Structural Hamming distance: pairs that differ; a reversed edge counts once."""
+        return self.wrong + self.missing
+
+    @property
+    def wrong(self) -> int:
+        """Estimated edges that are not in the truth as they stand."""
+        return self.reversed + self.unoriented + self.extra
+
+    @property
+    def tpr(self) -> float:
+        """True positive rate: the share of true edges that were found with their direction."""
+        return self.correct / self.n_true if self.n_true else 1.0
+
+    @property
+    def recall(self) -> float:
+        """Another name of the true positive rate."""
+        return self.tpr
+
+    @property
+    def fdr(self) -> float:
+        """False discovery rate: the share of estimated edges that are wrong."""
+        return self.wrong / self.n_estimated if self.n_estimated else 0.0
+
+    @property
+    def precision(self) -> float:
+        """The share of estimated edges that are correct."""
+        return self.correct / self.n_estimated if self.n_estimated else 1.0
+
+    @property
+    def fpr(self) -> float:
+        """False positive rate: wrong edges per pair that has no edge in the truth."""
+        empty_pairs = self.n_nodes * (self.n_nodes - 1) // 2 - self.n_true
+        # A complete truth leaves no such pair, yet edges can be reversed: divide by one.
+        return self.wrong / max(empty_pairs, 1)
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of precision and recall."""
+        edges = self.n_true + self.n_estimated
+        return 2.0 * self.correct / edges if edges else 1.0
+
+    @cached_property
+    def shd_cpdag(self) -> int:
+        """SHD between the equivalence classes, each differing pair once."""
+        truth = _cpdag(self.true, "the true graph")
+        estimate = _cpdag(self.estimated, "the estimated graph")
+        return compare(truth, estimate).shd
+
+    @cached_property
+    def sid(self) -> int:
+        """Structural intervention distance (Peters and Bühlmann 2015), between two DAGs."""
+        return _gadjid("sid", self.true, self.estimated, classes=False)
+
+    @cached_property
+    def aid(self) -> int:
+        """Ancestor adjustment identification distance (Henckel et al. 2024)."""
+        return _gadjid("ancestor_aid", self.true, self.estimated, classes=True)
+
+    @cached_property
+    def parent_aid(self) -> int:
+        """Parent adjustment identification distance; on DAGs it equals the SID."""
+        return _gadjid("parent_aid", self.true, self.estimated, classes=True)
+
+    @cached_property
+    def oset_aid(self) -> int:
+        """Optimal adjustment identification distance."""
+        return _gadjid("oset_aid", self.true, self.estimated, classes=True)
+
+    def as_dict(self, *, interventional: bool = False) -> dict[str, int | float | None]:
+        """Return counts and measures by name; ``interventional`` adds sid and aid (gadjid).
+
+        A measure that needs an acyclic graph is None when the estimate has a cycle.
+        """
+        names = ["n_nodes", "n_true", "n_estimated", "correct", "reversed", "unoriented", "extra"]
+        names += ["missing", "shd", "tpr", "fdr", "fpr", "precision", "recall", "f1"]
+        result: dict[str, int | float | None] = {name: getattr(self, name) for name in names}
+        for name in ["shd_cpdag", *(["sid", "aid"] if interventional else [])]:
+            try:
+                result[name] = getattr(self, name)
+            except InputError:
+                result[name] = None
+        return result
+
+
+def _pairs(symmetric: BoolArray) -> int:
+    return int(np.count_nonzero(symmetric)) // 2
+
+
+def _aligned(true: Graph, estimated: Graph) -> tuple[BoolArray, BoolArray]:
+    names: list[Any] | None = None
+    if isinstance(true, nx.Graph):
+        by_name = isinstance(estimated, nx.Graph)
+        names = list(true.nodes) if by_name else list(range(len(true)))
+    elif isinstance(estimated, nx.Graph):
+        names = list(range(len(estimated)))
+    T = _edges(true, names, "the true graph")
+    E = _edges(estimated, names, "the estimated graph")
+    if T.shape != E.shape:
+        raise InputError(
+            f"the graphs must have the same nodes; the true one has {len(T)}, "
+            f"the estimated one {len(E)}"
+        )
+    return T, E
+
+
+def _edges(graph: Graph, names: list[Any] | None, what: str) -> BoolArray:
+    if isinstance(graph, nx.Graph):
+        nodes = list(graph.nodes)
+        if names is not None and set(names) != set(nodes):
+            raise InputError(node_mismatch(names, nodes, "the nodes expected", what))
+        graph = from_networkx(graph, names)[0]
+    edges: BoolArray = square_matrix(graph, what) != 0.0
+    if edges.diagonal().any():
+        loops = [int(node) for node in np.flatnonzero(edges.diagonal())]
+        raise InputError(f"{what} has an edge from a node to itself, at {loops}; remove it")
+    return edges
+
+
+def _cpdag(edges: BoolArray, what: str) -> IntArray:
+    """Return the class of a DAG; a CPDAG is returned as it is, anything else is refused."""
+    if is_dag(edges):
+        return to_cpdag(edges)
+    try:
+        # The draw does not matter: only a CPDAG has a member with exactly this class.
+        random_member(edges, np.random.default_rng(0))
+    except InputError as error:
+        raise InputError(
+            f"{what} is neither a DAG nor a CPDAG, so it has no equivalence class; make it "
+            "acyclic first, e.g. with graphs.nearest_dag(W)"
+        ) from error
+    return edges.astype(np.int64)
+
+
+def _gadjid(measure: str, true: BoolArray, estimated: BoolArray, *, classes: bool) -> int:
+    """Count the mistakes of one gadjid measure; ``classes`` says whether it knows CPDAGs."""
+    try:
+        import gadjid
+    except ImportError as error:
+        raise MissingDependencyError("gadjid", "metrics") from error
+    matrices = [
+        _gadjid_matrix(true, "the true graph", measure, classes),
+        _gadjid_matrix(estimated, "the estimated graph", measure, classes),
+    ]
+    _, mistakes = getattr(gadjid, measure)(*matrices, edge_direction="from row to column")
+    return int(mistakes)
+
+
+def _gadjid_matrix(edges: BoolArray, what: str, measure: str, classes: bool) -> NDArray[np.int8]:
+    if is_dag(edges):
+        return edges.astype(np.int8)
+    if not classes:
+        raise InputError(
+            f"{measure} needs a DAG, and {what} is not one; make it acyclic with "
+            "graphs.nearest_dag(W), or for a CPDAG use .aid or .parent_aid"
+        )
+    _cpdag(edges, what)
+    # gadjid writes an undirected edge as 2; the second entry of the pair is ignored.
+    return (edges.astype(np.int8) + (edges & edges.T)).astype(np.int8)
