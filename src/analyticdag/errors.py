@@ -19,6 +19,17 @@ A message says what was asked, what came, and what to do. What can be survived i
 
 from __future__ import annotations
 
+__all__ = [
+    "AnalyticDAGError",
+    "DataError",
+    "InputError",
+    "KnowledgeError",
+    "MissingDependencyError",
+    "NotInClassError",
+    "OutsideDomainError",
+    "ParameterError",
+]
+
 
 class AnalyticDAGError(Exception):
     """Root of every error raised by analyticdag."""

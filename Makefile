@@ -1,0 +1,53 @@
+# Every command sets up what it needs in .venv, once; the stamp files remember that it is done.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+PLAN ?= constraint-cost
+RUNS ?= runs
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint type docs bench check clean
+
+help: ## list the commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(VENV)/core.stamp ## see the package at work
+	@$(BIN)/analyticdag demo
+
+test: $(VENV)/dev.stamp ## run the tests, with branch coverage
+	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered
+
+lint: $(VENV)/dev.stamp ## check style and formatting with ruff
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+type: $(VENV)/dev.stamp ## check types with mypy, strictly
+	$(BIN)/mypy
+
+docs: $(VENV)/docs.stamp ## build the documentation into site/
+	$(BIN)/mkdocs build --strict --quiet
+
+bench: $(VENV)/core.stamp ## run a benchmark plan and print its table (PLAN=quick for a small one)
+	@$(BIN)/analyticdag bench run $(PLAN) --out $(RUNS)/$(PLAN)
+	@$(BIN)/analyticdag bench render $(RUNS)/$(PLAN)
+
+check: test lint type docs ## everything that has to pass before a change lands
+
+clean: ## remove what these commands made
+	rm -rf $(VENV) site .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/core.stamp: pyproject.toml constraints.txt | $(BIN)/python
+	$(INSTALL) --editable .
+	@touch $@
+
+$(VENV)/dev.stamp: pyproject.toml constraints.txt | $(BIN)/python
+	$(INSTALL) --editable '.[dev]'
+	@touch $@ $(VENV)/core.stamp
+
+$(VENV)/docs.stamp: pyproject.toml constraints.txt | $(BIN)/python
+	$(INSTALL) --editable '.[docs]'
+	@touch $@ $(VENV)/core.stamp

@@ -1,0 +1,32 @@
+"""Benchmarks that can be repeated: a plan in, records out, tables from records only.
+
+    plan.py      TOML -> cells (setting x method x repeat), each with a key and a seed of its own
+    tasks.py     what a cell does: the registry of tasks
+    methods.py   what a "learn" cell may call: ours and the peers
+    cell.py      one cell -> one record, in this process
+    isolate.py   one cell -> one record, in a process of its own with time and memory limits
+    records.py   the JSON-lines file: append with fsync, read back after a crash
+    run.py       the cells that have no record yet, in parallel
+    render.py    records -> markdown tables
+
+A record says everything about its cell, so that a table needs nothing but records. A finished
+cell is never run again, and a failed one is a record too.
+"""
+
+from __future__ import annotations
+
+from analyticdag.bench.plan import Cell, Method, Plan, load_plan, shipped_plans
+from analyticdag.bench.records import read_records
+from analyticdag.bench.render import render
+from analyticdag.bench.run import run
+
+__all__ = [
+    "Cell",
+    "Method",
+    "Plan",
+    "load_plan",
+    "read_records",
+    "render",
+    "run",
+    "shipped_plans",
+]

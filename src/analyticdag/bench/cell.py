@@ -1,0 +1,103 @@
+"""One cell, run here and now: what it measured and what it cost, as a record.
+
+Nothing a task raises escapes: an exception is an outcome, and the record says which.
+"""
+
+from __future__ import annotations
+
+import platform
+import resource
+import sys
+import time
+from contextlib import AbstractContextManager, nullcontext
+from datetime import UTC, datetime
+from importlib import metadata
+from typing import Any
+
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from analyticdag import __version__
+from analyticdag.bench.plan import Cell
+from analyticdag.bench.records import Record
+from analyticdag.bench.tasks import find_task
+from analyticdag.errors import MissingDependencyError
+
+__all__ = ["describe", "run_cell"]
+
+_LIBRARIES = ["numpy", "scipy", "numba", "scikit-learn"]
+
+
+def run_cell(cell: Cell, threads: int | None = None) -> Record:
+    """Run the cell in this process and return its record, whatever happens."""
+    record = describe(cell)
+    wall, cpu = time.perf_counter(), time.process_time()
+    with _limited(threads):
+        record |= _outcome(cell)
+        record["threads"] = _threads()
+    record["wall_seconds"] = time.perf_counter() - wall
+    record["cpu_seconds"] = time.process_time() - cpu
+    record["peak_rss_mib"] = _peak_rss_mib()
+    return record
+
+
+def describe(cell: Cell) -> Record:
+    """The part of a record that is known before the cell has run."""
+    return {
+        "key": cell.key,
+        "plan": cell.plan,
+        "task": cell.task,
+        "setting": dict(cell.setting),
+        "method": cell.method.name,
+        "call": cell.method.call,
+        "options": dict(cell.method.options),
+        "repeat": cell.repeat,
+        "seed": cell.seed,
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "versions": _versions(),
+        "system": {"machine": platform.machine(), "os": platform.system()},
+        "isolated": False,
+    }
+
+
+def _outcome(cell: Cell) -> Record:
+    try:
+        metrics = find_task(cell.task)(cell.setting, cell.method, cell.rng())
+    except MissingDependencyError as error:
+        return {"exit": "missing", "reason": str(error), "metrics": {}}
+    except MemoryError as error:
+        return {"exit": "memory", "reason": f"out of memory: {error}", "metrics": {}}
+    except Exception as error:  # any failure of a method is a result about that method
+        return {"exit": "error", "reason": f"{type(error).__name__}: {error}", "metrics": {}}
+    return {"exit": "ok", "reason": "", "metrics": dict(metrics)}
+
+
+def _limited(threads: int | None) -> AbstractContextManager[Any]:
+    if threads is None:
+        return nullcontext()
+    if "numba" in sys.modules:
+        numba = sys.modules["numba"]
+        numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
+    limits: AbstractContextManager[Any] = threadpool_limits(threads)
+    return limits
+
+
+def _threads() -> dict[str, int]:
+    """Threads of every pool that is loaded: BLAS, OpenMP, numba."""
+    pools = {pool["internal_api"]: pool["num_threads"] for pool in threadpool_info()}
+    if "numba" in sys.modules:
+        pools["numba"] = sys.modules["numba"].get_num_threads()
+    return pools
+
+
+def _versions() -> dict[str, str]:
+    found = {"analyticdag": __version__, "python": platform.python_version()}
+    for name in _LIBRARIES:
+        found[name] = metadata.version(name)
+    return found
+
+
+def _peak_rss_mib() -> float:
+    """Largest resident memory of this process so far (of the cell alone only when isolated)."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    # Linux counts in KiB, macOS in bytes.
+    return peak / 2**20 if platform.system() == "Darwin" else peak / 2**10

@@ -1,0 +1,186 @@
+"""A plan is settings times methods times repeats, written in TOML.
+
+    task = "learn"
+    repeats = 3
+    seed = 0                      # root of every seed; optional
+    time_limit = 600              # seconds for one cell; optional
+    memory_limit = 4.0            # GiB for one cell; optional
+    threads = 1                   # BLAS and numba threads; optional
+    methods = [
+      "dagma",
+      { name = "order-2", call = "analyticdag", constraint = "order-2" },
+    ]
+
+    [[settings]]
+    graph = ["ER2", "ER4"]        # a list is an axis: every combination is a setting
+    nodes = [100, 200]
+
+The seed of a cell comes from the *name* of its setting and the number of the repeat, not from its
+place in the plan: adding a method or a setting changes nobody's data.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from analyticdag.errors import ParameterError
+
+__all__ = ["Cell", "Limits", "Method", "Plan", "Scalar", "load_plan", "parse_plan", "shipped_plans"]
+
+Scalar: TypeAlias = str | int | float | bool
+
+_KEYS = {"title", "task", "repeats", "seed", "settings", "methods"}
+_LIMITS = {"time_limit", "memory_limit", "threads"}
+
+
+@dataclass(frozen=True)
+class Method:
+    """What is measured: a name for the table, the callable behind it, and its options."""
+
+    name: str
+    call: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one cell may use. None means no limit (or, for threads, the libraries' own choice)."""
+
+    time_limit: float | None = None
+    memory_limit: float | None = None
+    threads: int | None = None
+
+    @property
+    def need_a_process(self) -> bool:
+        """Whether the limits can only be enforced from outside the cell's process."""
+        return self.time_limit is not None or self.memory_limit is not None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One setting, one method, one repeat: the unit that is run, recorded and never run again."""
+
+    plan: str
+    task: str
+    setting: Mapping[str, Scalar]
+    method: Method
+    repeat: int
+    seed: int
+
+    @property
+    def setting_name(self) -> str:
+        """The setting in words, independent of the order of its keys."""
+        return ",".join(f"{key}={self.setting[key]}" for key in sorted(self.setting))
+
+    @property
+    def key(self) -> str:
+        """Identity of the cell: two cells with the same key would make the same record."""
+        what = [self.task, dict(self.setting), self.method.call, dict(self.method.options)]
+        return json.dumps([*what, self.method.name, self.repeat, self.seed], sort_keys=True)
+
+    def rng(self) -> np.random.Generator:
+        """The generator of the cell's data: the same for every method."""
+        name = f"{self.seed}|{self.task}|{self.setting_name}|{self.repeat}"
+        digest = hashlib.sha256(name.encode()).digest()
+        return np.random.default_rng(np.random.SeedSequence(int.from_bytes(digest, "big")))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A list of cells and the limits each of them runs under."""
+
+    name: str
+    title: str
+    cells: tuple[Cell, ...]
+    limits: Limits
+
+
+def shipped_plans() -> list[str]:
+    """Names of the plans inside the package."""
+    folder = resources.files("analyticdag.bench") / "plans"
+    files = [file.name for file in folder.iterdir() if file.name.endswith(".toml")]
+    return sorted(name.removesuffix(".toml") for name in files)
+
+
+def load_plan(plan: str | Path) -> Plan:
+    """Read a plan: the name of a shipped one, or the path of a TOML file."""
+    path = Path(plan)
+    if path.suffix == ".toml":
+        if not path.is_file():
+            raise ParameterError(f"there is no plan at {path}; give the path of a TOML file")
+        return parse_plan(path.stem, path.read_text(encoding="utf-8"))
+    if str(plan) not in shipped_plans():
+        known = ", ".join(shipped_plans())
+        raise ParameterError(
+            f"no plan is called {str(plan)!r}; shipped plans: {known}; or give a .toml file"
+        )
+    text = resources.files("analyticdag.bench").joinpath("plans", f"{plan}.toml").read_text("utf-8")
+    return parse_plan(str(plan), text)
+
+
+def parse_plan(name: str, text: str) -> Plan:
+    """Turn the text of a plan into its cells; unknown keys are refused, not ignored."""
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ParameterError(f"plan {name!r} is not valid TOML: {error}") from error
+    _refuse_unknown_keys(name, table)
+    methods = [_method(entry) for entry in table["methods"]]
+    cells = [
+        Cell(name, table["task"], setting, method, repeat, int(table.get("seed", 0)))
+        for setting in _settings(table["settings"])
+        for repeat in range(int(table.get("repeats", 1)))
+        for method in methods
+    ]
+    _refuse_twins(name, cells)
+    limits = Limits(**{key: table[key] for key in _LIMITS if key in table})
+    return Plan(name, table.get("title", name), tuple(cells), limits)
+
+
+def _method(entry: str | dict[str, Any]) -> Method:
+    if isinstance(entry, str):
+        return Method(entry, entry)
+    options = dict(entry)
+    if "name" not in options:
+        raise ParameterError(f"a method needs a name; got {entry}")
+    name = options.pop("name")
+    return Method(name, options.pop("call", name), options)
+
+
+def _settings(blocks: list[dict[str, Any]]) -> Iterator[dict[str, Scalar]]:
+    for block in blocks:
+        axes = [value if isinstance(value, list) else [value] for value in block.values()]
+        for values in itertools.product(*axes):
+            yield dict(zip(block, values, strict=True))
+
+
+def _refuse_unknown_keys(name: str, table: dict[str, Any]) -> None:
+    missing = {"task", "settings", "methods"} - set(table)
+    unknown = set(table) - _KEYS - _LIMITS
+    if missing:
+        raise ParameterError(f"plan {name!r} lacks {sorted(missing)}")
+    if unknown:
+        known = sorted(_KEYS | _LIMITS)
+        raise ParameterError(f"plan {name!r} has unknown keys {sorted(unknown)}; known: {known}")
+
+
+def _refuse_twins(name: str, cells: list[Cell]) -> None:
+    seen: set[tuple[str, str, int]] = set()
+    for cell in cells:
+        place = (cell.setting_name, cell.method.name, cell.repeat)
+        if place in seen:
+            raise ParameterError(
+                f"plan {name!r} has two cells for setting {cell.setting_name} and method "
+                f"{cell.method.name!r}; give methods and settings distinct names"
+            )
+        seen.add(place)

@@ -1,0 +1,64 @@
+"""Run the cells of a plan that have no record yet.
+
+Cells are independent, so they run in any order and in parallel. Only this process writes: a cell
+hands its record back, and it counts when it is on the disk. Killing the run loses at most the
+cells that were running.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from joblib import Parallel, delayed
+
+from analyticdag.bench.cell import run_cell
+from analyticdag.bench.isolate import run_isolated
+from analyticdag.bench.plan import Cell, Plan
+from analyticdag.bench.records import Record, RecordFile, read_records
+
+__all__ = ["Progress", "pending", "run"]
+
+# Called with a finished record, the number of cells done and the number of cells in the plan.
+Progress = Callable[[Record, int, int], None]
+
+
+def run(
+    plan: Plan,
+    out: Path,
+    *,
+    n_jobs: int = 1,
+    retry: bool = False,
+    progress: Progress | None = None,
+) -> list[Record]:
+    """Run what is left of ``plan`` and return the records made now.
+
+    Records go to ``out/<plan>.jsonl``. With ``retry`` cells that failed are run again. With limits
+    in the plan, or ``n_jobs`` other than 1, each cell has a process of its own.
+    """
+    finished: list[Record] = []
+    with RecordFile(out / f"{plan.name}.jsonl") as file:
+        cells = pending(plan, read_records(file.path), retry=retry)
+        for record in _run_all(plan, cells, n_jobs):
+            file.append(record)
+            finished.append(record)
+            if progress is not None:
+                progress(record, len(plan.cells) - len(cells) + len(finished), len(plan.cells))
+    return finished
+
+
+def pending(plan: Plan, records: list[Record], *, retry: bool = False) -> list[Cell]:
+    """The cells that still have to be run; a failed cell is finished unless ``retry``."""
+    done = {record["key"] for record in records if not retry or record["exit"] == "ok"}
+    return [cell for cell in plan.cells if cell.key not in done]
+
+
+def _run_all(plan: Plan, cells: list[Cell], n_jobs: int) -> Iterator[Record]:
+    """Records as they come, in the order in which cells finish."""
+    if n_jobs == 1 and not plan.limits.need_a_process:
+        for cell in cells:
+            yield run_cell(cell, plan.limits.threads)
+        return
+    # Threads that wait for processes: the processes do the work and carry the limits.
+    pool = Parallel(n_jobs=n_jobs, backend="threading", return_as="generator_unordered")
+    yield from pool(delayed(run_isolated)(cell, plan.limits) for cell in cells)
