@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from analyticdag.bench.plan import load_plan, parse_plan, shipped_plans
+from analyticdag.errors import ParameterError
+
+TEXT = """
+task = "learn"
+repeats = 2
+methods = ["empty", { name = "strict", call = "pc", alpha = 0.01 }]
+
+[[settings]]
+graph = ["ER2", "SF4"]
+nodes = [10, 20]
+
+[[settings]]
+graph = "ER1"
+nodes = 5
+"""
+
+
+def test_a_plan_is_settings_times_methods_times_repeats() -> None:
+    plan = parse_plan("p", TEXT)
+    assert len(plan.cells) == (2 * 2 + 1) * 2 * 2
+    assert len({cell.key for cell in plan.cells}) == len(plan.cells)
+    assert plan.cells[1].method.call == "pc"
+    assert plan.cells[1].method.options == {"alpha": 0.01}
+
+
+def test_methods_of_a_setting_share_their_data_and_nothing_else_does() -> None:
+    draws: dict[tuple[str, int], set[float]] = {}
+    for cell in parse_plan("p", TEXT).cells:
+        draws.setdefault((cell.setting_name, cell.repeat), set()).add(cell.rng().random())
+    assert all(len(values) == 1 for values in draws.values())
+    assert len(set.union(*draws.values())) == len(draws)
+
+
+def test_adding_methods_and_settings_shifts_no_seed() -> None:
+    grown = TEXT.replace('["empty"', '["another", "empty"').replace("[10, 20]", "[7, 10, 20]")
+    before = {cell.key: cell.rng().random() for cell in parse_plan("p", TEXT).cells}
+    after = {cell.key: cell.rng().random() for cell in parse_plan("p", grown).cells}
+    assert before.items() <= after.items()
+    assert len(after) > len(before)
+
+
+def test_the_order_of_keys_does_not_matter() -> None:
+    swapped = TEXT.replace('graph = "ER1"\nnodes = 5', 'nodes = 5\ngraph = "ER1"')
+    assert swapped != TEXT
+    assert parse_plan("p", TEXT).cells[-1].key == parse_plan("p", swapped).cells[-1].key
+    first, second = (parse_plan("p", text).cells[-1].rng() for text in (TEXT, swapped))
+    assert first.random() == second.random()
+
+
+def test_the_root_seed_changes_the_data() -> None:
+    first, second = (parse_plan("p", f"seed = {seed}\n" + TEXT).cells[0] for seed in (1, 2))
+    assert first.rng().random() != second.rng().random()
+
+
+@pytest.mark.parametrize("name", shipped_plans())
+def test_shipped_plans_can_be_read(name: str) -> None:
+    plan = load_plan(name)
+    assert plan.cells
+    assert plan.title != name
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("task = ", "not valid TOML"),
+        ("task = 'learn'\nsettings = []", "lacks \\['methods'\\]"),
+        (TEXT.replace("repeats", "repeat"), "unknown keys \\['repeat'\\]"),
+        (TEXT.replace("name = ", "nom = "), "needs a name"),
+        (TEXT.replace('["empty"', '["empty", "empty"'), "two cells for setting"),
+    ],
+)
+def test_a_bad_plan_is_refused(text: str, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        parse_plan("p", text)
+
+
+def test_an_unknown_plan_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="shipped plans: .*quick"):
+        load_plan("no-such-plan")
+    with pytest.raises(ParameterError, match="there is no plan at"):
+        load_plan(tmp_path / "no-such-plan.toml")
