@@ -26,7 +26,7 @@ type: $(VENV)/dev.stamp ## check types with mypy, strictly
 	$(BIN)/mypy
 
 docs: $(VENV)/docs.stamp ## build the documentation into site/
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 bench: $(VENV)/core.stamp ## run a benchmark plan and print its table (PLAN=quick for a small one)
 	@$(BIN)/analyticdag bench run $(PLAN) --out $(RUNS)/$(PLAN)

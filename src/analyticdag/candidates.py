@@ -21,6 +21,8 @@ from scipy import stats
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.errors import ParameterError
 
+__all__ = ["CORRELATION_THRESHOLD", "MARKOV_LEVEL", "candidate_mask", "correlations"]
+
 CORRELATION_THRESHOLD = 0.1
 MARKOV_LEVEL = 0.05
 

@@ -21,13 +21,17 @@ from __future__ import annotations
 
 __all__ = [
     "AnalyticDAGError",
+    "AnalyticDAGWarning",
     "DataError",
+    "DataWarning",
     "InputError",
     "KnowledgeError",
     "MissingDependencyError",
+    "NotConvergedWarning",
     "NotInClassError",
     "OutsideDomainError",
     "ParameterError",
+    "ScaleWarning",
 ]
 
 

@@ -24,6 +24,8 @@ import numpy as np
 from analyticdag._typing import BoolArray
 from analyticdag.errors import KnowledgeError
 
+__all__ = ["Constraints", "Edge", "Knowledge", "Tiers"]
+
 Edge: TypeAlias = tuple[Hashable, Hashable]
 Tiers: TypeAlias = tuple[tuple[Hashable, ...], ...]
 

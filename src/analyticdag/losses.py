@@ -30,6 +30,17 @@ from array_api_compat import device as device_of
 from analyticdag._typing import Array
 from analyticdag.errors import DataError, ParameterError
 
+__all__ = [
+    "COVARIANCE_LOSSES",
+    "GaussianLikelihood",
+    "LeastSquares",
+    "Logistic",
+    "Loss",
+    "covariance",
+    "covariance_loss",
+    "residual_variances",
+]
+
 # Residual variances below this fraction of a node's own variance are rounding (a node that is an
 # exact combination of others); without a floor the likelihood would run off to infinity there.
 VARIANCE_FLOOR = 1e-10

@@ -36,6 +36,8 @@ from analyticdag.errors import InputError, MissingDependencyError, ParameterErro
 from analyticdag.graphs import from_networkx, is_dag, random_member, to_cpdag
 from analyticdag.graphs.convert import node_mismatch, square_matrix
 
+__all__ = ["EdgeCounts", "Graph", "Undirected", "compare"]
+
 Graph: TypeAlias = ArrayLike | nx.DiGraph
 Undirected: TypeAlias = Literal["strict", "favourable"]
 

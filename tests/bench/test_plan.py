@@ -82,7 +82,7 @@ def test_a_bad_plan_is_refused(text: str, message: str) -> None:
 
 
 def test_an_unknown_plan_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match="shipped plans: .*quick"):
+    with pytest.raises(ParameterError, match=r"shipped plans: .*quick"):
         load_plan("no-such-plan")
     with pytest.raises(ParameterError, match="there is no plan at"):
         load_plan(tmp_path / "no-such-plan.toml")

@@ -11,6 +11,7 @@ from analyticdag.bench.render import format_number, latest, render
 def record(method: str, repeat: int, nodes: int, shd: float | None, **changes: Any) -> Record:
     return {
         "plan": "p",
+        "task": "some-task",
         "setting": {"graph": "ER2", "nodes": nodes},
         "method": method,
         "repeat": repeat,
@@ -49,6 +50,13 @@ def test_a_later_record_replaces_an_earlier_one() -> None:
     again = record("a", 0, 10, 5.0)
     assert again in latest([*RECORDS, again])
     assert len(latest([*RECORDS, again])) == len(RECORDS)
+
+
+def test_known_tasks_show_their_headlines() -> None:
+    learned = [{**entry, "task": "learn"} for entry in RECORDS]
+    titles = [line for line in render(learned).splitlines() if line.startswith("### ")]
+    assert titles[0] == "### shd (graph = ER2)"
+    assert "### f1 (graph = ER2)" in titles
 
 
 def test_nothing_recorded() -> None:

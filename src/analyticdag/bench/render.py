@@ -14,11 +14,16 @@ from analyticdag.bench.records import Record
 
 __all__ = ["format_number", "latest", "metrics_of", "render"]
 
+# What the table of a task shows unless asked otherwise; for other tasks, every number.
+_HEADLINES = {
+    "constraint-cost": ["ratio", "milliseconds"],
+    "learn": ["shd", "shd_cpdag", "tpr", "fdr", "f1", "seconds"],
+}
 _COSTS = {"wall_seconds", "cpu_seconds", "peak_rss_mib"}
 
 
 def render(records: Sequence[Record], metrics: Sequence[str] = ()) -> str:
-    """Tables for ``metrics`` (every number in the records if none is named), plan by plan."""
+    """Tables for ``metrics`` (the headlines of the task if none is named), plan by plan."""
     parts = []
     for plan in dict.fromkeys(record["plan"] for record in records):
         group = latest([record for record in records if record["plan"] == plan])
@@ -37,7 +42,9 @@ def latest(records: Sequence[Record]) -> list[Record]:
 
 
 def metrics_of(records: Sequence[Record]) -> list[str]:
-    """Names of the numbers that the tasks measured, in order of appearance."""
+    """The headlines of the records' task, or every number in them in order of appearance."""
+    if records and records[0]["task"] in _HEADLINES:
+        return _HEADLINES[records[0]["task"]]
     names = dict.fromkeys(
         name
         for record in records

@@ -9,3 +9,8 @@
 | `path.py`     | Algorithm 2: run the minimiser through the schedule                            |
 | `trace.py`    | what happened on the way, and the status of the result                         |
 """
+
+from analyticdag.optimize.schedule import Schedule, Stage
+from analyticdag.optimize.trace import Status, Stop, Trace, TraceRecord
+
+__all__ = ["Schedule", "Stage", "Status", "Stop", "Trace", "TraceRecord"]

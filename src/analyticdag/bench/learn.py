@@ -1,0 +1,64 @@
+"""How well does a method recover a known graph? Simulate, learn, compare.
+
+A setting has ``graph`` ("ER2"), ``nodes``, ``samples`` and, if wanted, ``noise`` ("gaussian"),
+``standardize`` (false) and ``noise_scale``. Undirected edges of a method that returns an
+equivalence class count as errors in ``shd`` and as correct in ``shd_favourable``.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from analyticdag._typing import FloatArray
+from analyticdag.bench.methods import find_method
+from analyticdag.bench.plan import Method, Scalar
+from analyticdag.errors import ParameterError
+from analyticdag.metrics import compare
+from analyticdag.simulate import simulate
+
+__all__ = ["learn"]
+
+_ARGUMENTS = {"nodes": "n_nodes", "samples": "n_samples"}
+_KNOWN = {"graph", "nodes", "samples", "noise", "standardize", "noise_scale", "mechanism"}
+
+
+def learn(
+    setting: Mapping[str, Scalar], method: Method, rng: np.random.Generator
+) -> dict[str, Any]:
+    """Metrics of the learned graph against the true one, and the seconds it took."""
+    truth, X = _problem(setting, rng)
+    seed = int(rng.integers(2**31))
+    learner = find_method(method.call)
+    begin = time.perf_counter()
+    _warm_up(learner, seed, method.options)
+    start, cpu = time.perf_counter(), time.process_time()
+    estimate = learner(X.copy(), seed, **method.options)
+    seconds, cpu_seconds = time.perf_counter() - start, time.process_time() - cpu
+    return {
+        **compare(truth, estimate).as_dict(),
+        "shd_favourable": compare(truth, estimate, undirected="favourable").shd,
+        "seconds": seconds,
+        "cpu_seconds": cpu_seconds,
+        "warm_up_seconds": start - begin,
+    }
+
+
+def _problem(
+    setting: Mapping[str, Scalar], rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    unknown = set(setting) - _KNOWN
+    if unknown:
+        raise ParameterError(f"unknown setting {sorted(unknown)}; known: {sorted(_KNOWN)}")
+    arguments: dict[str, Any] = {_ARGUMENTS.get(key, key): value for key, value in setting.items()}
+    simulation = simulate(**arguments, seed=int(rng.integers(2**63)))
+    return simulation.weights, simulation.data
+
+
+def _warm_up(learner: Any, seed: int, options: Mapping[str, Any]) -> None:
+    """A tiny problem first: imports and compilation are not what a method is measured by."""
+    tiny = simulate("ER1", n_nodes=5, n_samples=100, seed=seed)
+    learner(tiny.data, seed, **options)

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+from analyticdag.bench.learn import learn
+from analyticdag.bench.methods import METHODS, find_method
+from analyticdag.bench.plan import Method, parse_plan
+from analyticdag.errors import MissingDependencyError, ParameterError
+
+SETTING = {"graph": "ER2", "nodes": 6, "samples": 200}
+
+
+def test_the_empty_graph_misses_every_edge() -> None:
+    metrics = learn(SETTING, Method("empty", "empty"), np.random.default_rng(0))
+    assert metrics["shd"] == metrics["n_true"] == 12
+    assert metrics["tpr"] == 0
+    assert metrics["seconds"] >= 0
+
+
+def test_methods_see_the_same_data_and_may_not_spoil_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[np.ndarray] = []
+
+    def spoil(X: np.ndarray, seed: int) -> np.ndarray:
+        seen.append(X.copy())
+        X[:] = 0
+        return np.zeros((X.shape[1], X.shape[1]))
+
+    monkeypatch.setitem(METHODS, "spoil", spoil)
+    for name in ("a", "b"):
+        settings = "[[settings]]\ngraph = 'ER1'\nnodes = 4\nsamples = 20"
+        cell = parse_plan("p", f"task = 'learn'\nmethods = ['{name}']\n{settings}").cells[0]
+        learn(cell.setting, Method(name, "spoil"), cell.rng())
+    warm_a, data_a, warm_b, data_b = seen
+    np.testing.assert_array_equal(warm_a, warm_b)
+    np.testing.assert_array_equal(data_a, data_b)
+    assert data_a.shape == (20, 4)
+
+
+def test_unknown_names_are_refused() -> None:
+    with pytest.raises(ParameterError, match=r"no method is called 'magic'; known: .*dagma"):
+        find_method("magic")
+    with pytest.raises(ParameterError, match="cannot import 'no_such_module:f'"):
+        find_method("no_such_module:f")
+    with pytest.raises(ParameterError, match="unknown setting \\['size'\\]"):
+        learn({**SETTING, "size": 3}, Method("empty", "empty"), np.random.default_rng(0))
+
+
+PACKAGES = {
+    "dagma": "dagma.linear",
+    "flop": "flopsearch",
+    "pc": "causallearn.search.ConstraintBased.PC",
+    "ges": "causallearn.search.ScoreBased.GES",
+    "boss": "causallearn.search.PermutationBased.BOSS",
+    "grasp": "causallearn.search.PermutationBased.GRaSP",
+    "var-sort-regress": "CausalDisco.baselines",
+    "r2-sort-regress": "CausalDisco.baselines",
+}
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_an_absent_peer_says_how_to_install_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, PACKAGES[name], None)
+    with pytest.raises(MissingDependencyError, match=r"pip install 'analyticdag\[bench\]'"):
+        find_method(name)(np.zeros((10, 2)), 0)
+
+
+@pytest.mark.filterwarnings("ignore")  # the peers' own
+@pytest.mark.parametrize("name", sorted(set(PACKAGES) - {"dagma"}))
+def test_peers_use_our_orientation(name: str) -> None:
+    """A collider 0 -> 2 <- 1 is identifiable by every peer, up to what its class leaves open."""
+    pytest.importorskip(PACKAGES[name].split(".")[0])
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(2000, 3))
+    X[:, 2] += 1.5 * X[:, 0] + 1.5 * X[:, 1]
+    edges = find_method(name)(X, 0) != 0
+    assert edges[0, 2]
+    assert edges[1, 2]
+    assert not edges[2, 0]
+    assert not edges[2, 1]
