@@ -140,7 +140,9 @@ class InvAtom(Atom):
 
     def series(self, power: int, count: int) -> FloatArray:
         index = np.arange(1.0, count)
-        return np.multiply.accumulate(np.concatenate((np.ones(1), (power + index - 1) / index / self.s)))
+        return np.multiply.accumulate(
+            np.concatenate((np.ones(1), (power + index - 1) / index / self.s))
+        )
 
     def value(self, x: Any) -> Any:
         return 1.0 / (1.0 - x / self.s)

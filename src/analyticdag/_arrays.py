@@ -1,0 +1,134 @@
+"""The one place that knows array kinds.
+
+Everything else is written on the Python array API. What the standard lacks (a view of CPU
+memory for LAPACK, writing a diagonal, silence about overflow) is dispatched here.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple
+
+import numpy as np
+from array_api_compat import array_namespace, device, is_numpy_array, is_torch_array
+from scipy.linalg import lapack
+
+from analyticdag._typing import Array
+from analyticdag.errors import DataError
+
+__all__ = [
+    "array_namespace",
+    "as_square_matrix",
+    "device",
+    "epsilon",
+    "host_view",
+    "identity",
+    "like",
+    "lu_inverse",
+    "quiet",
+    "set_diagonal",
+]
+
+
+def as_square_matrix(matrix: Any, name: str) -> Array:
+    """The matrix as a floating-point array of its own kind, or a DataError saying why not."""
+    array = _as_array(matrix, name)
+    if array.ndim != 2 or array.shape[0] != array.shape[1]:
+        raise DataError(f"{name} must be a square matrix, got shape {tuple(array.shape)}")
+    xp = array_namespace(array)
+    if not xp.isdtype(array.dtype, "real floating"):
+        if not xp.isdtype(array.dtype, ("integral", "bool")):
+            raise DataError(f"{name} must hold real numbers, got dtype {array.dtype}")
+        array = xp.astype(array, xp.float64)
+    if not bool(xp.all(xp.isfinite(array))):
+        raise DataError(f"{name} has NaN or infinite entries; replace them before the call")
+    return array
+
+
+def _as_array(matrix: Any, name: str) -> Array:
+    if is_numpy_array(matrix) and matrix.dtype != object:
+        return matrix
+    try:
+        array_namespace(matrix)
+        return matrix
+    except TypeError:
+        pass
+    try:
+        return np.asarray(matrix, dtype=np.float64)
+    except (TypeError, ValueError):
+        kind = type(matrix).__name__
+        raise DataError(f"{name} must be a matrix of numbers, got {kind}") from None
+
+
+def host_view(array: Array) -> np.ndarray[Any, Any] | None:
+    """The same memory as a NumPy array where the CPU can read it, else None."""
+    if is_numpy_array(array):
+        return array
+    if is_torch_array(array) and array.device.type == "cpu":
+        return array.detach().numpy()
+    return None
+
+
+def like(values: Any, template: Array) -> Array:
+    """NumPy values as an array of the template's kind, on its device."""
+    if is_numpy_array(template):
+        return values
+    xp = array_namespace(template)
+    return xp.asarray(values, dtype=template.dtype, device=device(template))
+
+
+def identity(matrix: Array) -> Array:
+    """The identity of the matrix' size, kind, precision and device."""
+    xp = array_namespace(matrix)
+    return xp.eye(matrix.shape[0], dtype=matrix.dtype, device=device(matrix))
+
+
+def epsilon(array: Array) -> float:
+    """Machine precision of the array's dtype."""
+    return float(array_namespace(array).finfo(array.dtype).eps)
+
+
+def set_diagonal(matrix: Array, diagonal: Array) -> Array:
+    """The matrix with another diagonal; a NumPy matrix is written in place."""
+    if is_numpy_array(matrix):
+        matrix.reshape(-1)[:: matrix.shape[0] + 1] = diagonal
+        return matrix
+    eye = identity(matrix)
+    return matrix * (1 - eye) + eye * diagonal[:, None]
+
+
+def quiet() -> AbstractContextManager[Any]:
+    """No overflow warnings: a series that diverges is an answer here, not a surprise."""
+    return np.errstate(over="ignore", invalid="ignore", divide="ignore")
+
+
+class LU(NamedTuple):
+    """An inverse together with the factors it came from."""
+
+    inverse: np.ndarray[Any, Any]
+    factors: np.ndarray[Any, Any]  # of the transpose, L and U packed
+    pivoted: bool
+
+
+_LAPACK = {
+    np.dtype(np.float64): (lapack.dgetrf, lapack.dgetri, lapack.dgetri_lwork),
+    np.dtype(np.float32): (lapack.sgetrf, lapack.sgetri, lapack.sgetri_lwork),
+}
+
+
+def lu_inverse(matrix: np.ndarray[Any, Any]) -> LU | None:
+    """Inverse and LU factors of a C-ordered NumPy matrix (overwritten); None if singular.
+
+    LAPACK itself rather than ``scipy.linalg.inv``: the factors give the determinant as well,
+    and a full-size work array makes getri about a third faster.
+    """
+    getrf, getri, getri_lwork = _LAPACK[matrix.dtype]
+    # The transpose of a C-ordered matrix is Fortran-ordered: LAPACK works on it in place.
+    factors, pivots, info = getrf(matrix.T, overwrite_a=True)
+    if info != 0:
+        return None
+    size = matrix.shape[0]
+    inverse, info = getri(factors, pivots, lwork=int(getri_lwork(size)[0].real))
+    if info != 0:
+        return None
+    return LU(inverse.T, factors, bool(np.any(pivots != np.arange(size))))

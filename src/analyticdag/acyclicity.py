@@ -1,0 +1,164 @@
+"""h(W) = tr f(A) - c0 d with A = W * W: zero exactly when W is a DAG, and its gradient.
+
+``Acyclicity(f)`` works on NumPy, Torch and CuPy arrays, and answers in the same kind. Where the
+CPU can read the memory, the matrix is split into strongly connected components first: an
+acyclic support is answered at once, and only cycles cost anything.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from analyticdag._arrays import array_namespace, as_square_matrix, host_view, identity, like
+from analyticdag._typing import Array
+from analyticdag.errors import DataError, OutsideDomainError, ParameterError
+from analyticdag.functions import AnalyticFunction, Truncated, as_function
+from analyticdag.matrix_functions import MatrixPieces, NotConvergentError, Shifted
+from analyticdag.spectral import cyclic_components, dominance_scaling, spectral_radius
+
+__all__ = ["Acyclicity"]
+
+_METHODS = ("auto", "lu", "doubling")
+_RESET_PER_ORDER = 0.1  # Algorithm 1 resets s to rho(A) + 0.1 * order
+
+
+@dataclass(frozen=True)
+class Acyclicity:
+    """The acyclicity constraint of an analytic function.
+
+    ``method`` says how (I - A/s)^-1 is formed: by LU factors, by doubling the power series as
+    in Algorithm 1, or ("auto") by whichever is faster, LU on the CPU and doubling elsewhere.
+    """
+
+    function: AnalyticFunction | Truncated
+    method: str = "auto"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "function", as_function(self.function))
+        if self.method not in _METHODS:
+            raise ParameterError(f"method must be one of {_METHODS}, got {self.method!r}")
+
+    def value(self, W: Any) -> Any:
+        """h(W); OutsideDomainError when rho(A) reaches the radius."""
+        return self.value_and_gradient(W)[0]
+
+    def gradient(self, W: Any) -> Array:
+        """dh/dW = 2 W * f'(A)^T."""
+        return self.value_and_gradient(W)[1]
+
+    def value_and_gradient(self, W: Any) -> tuple[Any, Array]:
+        """h and its gradient in W, from the same pieces."""
+        W = as_square_matrix(W, "W")
+        host = host_view(W)
+        if host is None:
+            value, slope = self._whole(W * W)
+            return value, 2 * W * slope
+        value, gradient = self._by_components(host)
+        return _number_like(value, W), like(gradient, W)
+
+    def evaluate(self, A: Any) -> tuple[Any, Array]:
+        """h and its gradient in A itself, for a non-negative A (neural models supply one)."""
+        A = as_square_matrix(A, "A")
+        xp = array_namespace(A)
+        if bool(xp.any(A < 0)):
+            raise DataError("A has negative entries; pass W * W or absolute values")
+        host = host_view(A)
+        value, slope = self._whole(A if host is None else host)
+        if not bool(xp.all(xp.isfinite(like(slope, A)))):
+            raise DataError("the gradient in A overflows; scale the entries of A down")
+        if host is None:
+            return value, slope
+        components = cyclic_components(host)
+        if components is not None:
+            # The gradient needs the paths between components, the value only the cycles.
+            value = sum(float(self._block(host[np.ix_(c, c)])[0]) for c in components)
+        return _number_like(value, A), like(slope, A)
+
+    def adaptive(self, W: Any) -> tuple[Any, Array, float]:
+        """Algorithm 1: value, gradient and the s used, reset to rho(A) + xi when outside."""
+        try:
+            return *self.value_and_gradient(W), self.function.scale
+        except OutsideDomainError as outside:
+            s = outside.spectral_radius + _RESET_PER_ORDER * self._pole_order
+            widened = Acyclicity(self.function.scaled(s / outside.radius), self.method)
+            return *widened.value_and_gradient(W), s
+
+    @cached_property
+    def _derivative(self) -> AnalyticFunction:
+        assert isinstance(self.function, AnalyticFunction)
+        return self.function.derivative()
+
+    @property
+    def _pole_order(self) -> int:
+        assert isinstance(self.function, AnalyticFunction)  # a polynomial is never outside
+        return self.function.pole_order
+
+    def _by_components(self, W: np.ndarray[Any, Any]) -> tuple[float, np.ndarray[Any, Any]]:
+        A = W * W
+        components = cyclic_components(A)
+        if components is None:
+            value, slope = self._whole(A)
+            slope *= W
+            slope *= 2
+            return value, slope
+        total, gradient = 0.0, np.zeros_like(W)
+        try:
+            for nodes in components:
+                block = np.ix_(nodes, nodes)
+                value, slope = self._block(A[block])
+                total += float(value)
+                gradient[block] = 2 * W[block] * slope
+        except NotConvergentError:
+            raise self._outside(A) from None
+        return total, gradient
+
+    def _whole(self, A: Array) -> tuple[Any, Array]:
+        try:
+            return self._block(A)
+        except NotConvergentError:
+            raise self._outside(A) from None
+
+    def _block(self, A: Array) -> tuple[Any, Array]:
+        """tr f(A) - c0 d and f'(A)^T of one matrix, worked out in a benign scaling."""
+        v = dominance_scaling(A / self.function.scale)
+        if v is not None:
+            # tr f(D^-1 A D) = tr f(A): any scaling gives the same h.
+            A = A * v[None, :] / v[:, None]
+        pieces = MatrixPieces(A, self.method)
+        if isinstance(self.function, Truncated):
+            slope = pieces.truncated_derivative(self.function)
+            value = pieces.truncated_trace(self.function)
+        else:
+            slope = pieces.matrix(self._derivative)
+            value = pieces.trace(self.function)
+        full = _unshifted(slope)
+        if v is not None:
+            full = full * v[:, None] / v[None, :]
+        return value, full.T
+
+    def _outside(self, A: Array) -> OutsideDomainError | DataError:
+        rho = spectral_radius(A)
+        if math.isfinite(self.function.radius):
+            return OutsideDomainError(rho, self.function.radius)
+        return DataError(
+            f"f(A) overflows (rho(A) = {rho:g}); scale the weights down or use f.scaled(s)"
+        )
+
+
+def _unshifted(shifted: Shifted) -> Array:
+    """constant * I + remainder; a NumPy remainder is written in place."""
+    constant, matrix = shifted
+    if isinstance(matrix, np.ndarray):
+        matrix.reshape(-1)[:: len(matrix) + 1] += constant
+        return matrix
+    return matrix + constant * identity(matrix)
+
+
+def _number_like(value: Any, template: Array) -> Any:
+    """A Python float for NumPy, a zero-dimensional array of its own kind otherwise."""
+    return float(value) if isinstance(template, np.ndarray) else like(float(value), template)

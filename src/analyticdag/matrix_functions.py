@@ -1,0 +1,281 @@
+"""f(A) for a non-negative matrix A: the pieces an analytic function is assembled from.
+
+Every matrix here is kept as its *remainder*, G(A) - c0 I. Remainders of non-negative series
+are sums of non-negative numbers, so nothing cancels: tr f(A) - c0 d keeps its relative
+accuracy down to the smallest cycle, in single precision too. The pieces of one A (one inverse
+per s, one exponential per s, their powers) are computed once and live as long as the call.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import reduce
+from typing import NamedTuple
+
+import numpy as np
+
+from analyticdag._arrays import (
+    LU,
+    array_namespace,
+    epsilon,
+    host_view,
+    identity,
+    lu_inverse,
+    quiet,
+    set_diagonal,
+)
+from analyticdag._terms import Atom, LogAtom, Term
+from analyticdag._typing import Array, FloatArray
+from analyticdag.functions import AnalyticFunction, Truncated
+from analyticdag.spectral import spectral_radius
+
+__all__ = ["MatrixPieces", "NotConvergentError", "Shifted", "doubling", "expm1", "polynomial"]
+
+_TAYLOR_DEGREE = 16  # with norms up to 0.8 the first neglected term is below 1e-16
+_TAYLOR_NORM = 0.8
+_VANISHED = 1e-20  # Algorithm 1's constant; its residual tolerance of 1e-6 holds with room
+
+
+class NotConvergentError(ArithmeticError):
+    """The series diverges (or overflows) at this matrix. Never leaves the package."""
+
+
+class Shifted(NamedTuple):
+    """The matrix constant * I + remainder."""
+
+    constant: float
+    remainder: Array
+
+    def __matmul__(self, other: Shifted) -> Shifted:
+        a, R = self
+        b, Q = other
+        product = R @ Q
+        if a:
+            product += Q if a == 1 else a * Q
+        if b:
+            product += R if b == 1 else b * R
+        return Shifted(a * b, product)
+
+    def trace_with(self, other: Shifted) -> Array:
+        """Trace of the product less its constant part, without forming the product."""
+        xp = array_namespace(self.remainder)
+        cross = xp.sum(self.remainder * other.remainder.T)
+        return (
+            cross
+            + self.constant * xp.linalg.trace(other.remainder)
+            + other.constant * xp.linalg.trace(self.remainder)
+        )
+
+
+class MatrixPieces:
+    """The atoms of a function at one matrix A, each computed once."""
+
+    def __init__(self, A: Array, method: str) -> None:
+        self.A = A
+        self.xp = array_namespace(A)
+        self._method = method
+        self._resolvents: dict[float, tuple[Array, LU | None]] = {}
+        self._powers: dict[tuple[Atom, int], Shifted] = {}
+
+    # -- pieces that atoms ask for
+
+    def resolvent(self, s: float) -> Array:
+        """(I - A/s)^-1 - I; NotConvergentError outside the domain."""
+        return self._resolvent(s)[0]
+
+    def expm1(self, s: float) -> Array:
+        """exp(A/s) - I."""
+        return expm1(self.A / s)
+
+    def log(self, s: float) -> Array:
+        """-log(I - A/s), the integral of (A/s)(I - t A/s)^-1 over t in (0, 1).
+
+        Gauss–Legendre has positive weights and needs resolvents only: nothing cancels.
+        """
+        Y = self.A / s
+        parts = (w / t * _resolvent_of(t * Y, self._method)[0] for t, w in _log_quadrature(Y))
+        return reduce(lambda total, part: total + part, parts)
+
+    def log_det(self, s: float) -> Array:
+        """-log det(I - A/s), the trace of the logarithm."""
+        lu = self._resolvent(s)[1]
+        value = _plain_log_det(self.A, s, lu)
+        # 1 - u loses what is small beside 1; above this floor the loss does not matter.
+        floor = 1e9 * self.A.shape[0] * epsilon(self.A)
+        if value > (floor if lu is not None else 1e-6 * floor):
+            return value
+        if lu is not None and not lu.pivoted:
+            return _careful_log_det(self.A, s, lu)
+        return self.xp.linalg.trace(self.log(s))
+
+    def _resolvent(self, s: float) -> tuple[Array, LU | None]:
+        if s not in self._resolvents:
+            self._resolvents[s] = _resolvent_of(self.A / s, self._method)
+        return self._resolvents[s]
+
+    # -- assembling a function from its terms
+
+    def power(self, atom: Atom, n: int) -> Shifted:
+        """atom(A) ** n, by halving n."""
+        key = atom, n
+        if key not in self._powers:
+            if n == 1:
+                self._powers[key] = Shifted(atom.constant, atom.remainder(self))
+            else:
+                self._powers[key] = self.power(atom, n // 2) @ self.power(atom, n - n // 2)
+        return self._powers[key]
+
+    def matrix(self, f: AnalyticFunction) -> Shifted:
+        """f(A)."""
+        parts = [self._term(term) for term in f.terms if term.factors]
+        remainder = parts[0].remainder if len(parts) == 1 else sum(p.remainder for p in parts)
+        return Shifted(f.constant, remainder)
+
+    def trace(self, f: AnalyticFunction) -> Array:
+        """tr f(A) - c0 d."""
+        return sum(term.coefficient * self._term_trace(term) for term in f.terms if term.factors)
+
+    def _term(self, term: Term) -> Shifted:
+        product = reduce(Shifted.__matmul__, (self.power(a, n) for a, n in term.factors))
+        c = term.coefficient
+        return product if c == 1 else Shifted(c * product.constant, c * product.remainder)
+
+    def _term_trace(self, term: Term) -> Array:
+        *others, (atom, n) = term.factors
+        if others:
+            left = reduce(Shifted.__matmul__, (self.power(a, k) for a, k in others))
+            return left.trace_with(self.power(atom, n))
+        if n > 1:
+            return self.power(atom, n // 2).trace_with(self.power(atom, n - n // 2))
+        if isinstance(atom, LogAtom):
+            return self.log_det(atom.s)
+        return self.xp.linalg.trace(self.power(atom, 1).remainder)
+
+    # -- polynomials stand beside the class
+
+    def truncated_trace(self, f: Truncated) -> Array:
+        """tr f(A) - c0 d for a polynomial."""
+        c = f.coefficients(f.degree + 1)
+        return Shifted(float(c[1]), polynomial(c[2:], self.A)).trace_with(Shifted(0.0, self.A))
+
+    def truncated_derivative(self, f: Truncated) -> Shifted:
+        """f'(A) for a polynomial."""
+        c = f.coefficients(f.degree + 1) * np.arange(f.degree + 1)
+        return Shifted(float(c[1]), polynomial(c[2:], self.A))
+
+
+def doubling(Y: Array) -> Array:
+    """sum_{i>=1} Y^i, twice as many terms a round (the loop of Algorithm 1).
+
+    The residual D (I - Y) - I that the algorithm tests is, up to its sign, the next power of
+    Y, which the next round needs anyway. The published loop gives up after 2d terms, and so
+    resets s for some matrices inside the domain; this one goes on until the power vanishes
+    or grows without bound.
+    """
+    xp = array_namespace(Y)
+    total, power = Y, Y @ Y
+    with quiet():
+        for _ in range(64):
+            largest = float(xp.max(power))
+            if largest <= _VANISHED:
+                return total + power
+            if not math.isfinite(largest):
+                break
+            total = total + power + total @ power
+            power = power @ power
+    raise NotConvergentError
+
+
+def expm1(Y: Array) -> Array:
+    """exp(Y) - I for Y >= 0: Taylor, then (1 + X)^2 - 1 = 2X + X^2, without subtraction.
+
+    SciPy's and Torch's expm give exp(Y), where a small cycle is lost beside the identity.
+    """
+    xp = array_namespace(Y)
+    norm = float(xp.max(xp.sum(Y, axis=1)))
+    by_norm = math.ceil(math.log2(norm / _TAYLOR_NORM)) if norm > _TAYLOR_NORM else 0
+    # A cycle of length L needs the L-th power: fewer squarings would not see it.
+    by_length = math.ceil(math.log2(Y.shape[0] / _TAYLOR_DEGREE))
+    squarings = max(0, by_norm, by_length)
+    X = polynomial(1.0 / np.cumprod(np.arange(1.0, _TAYLOR_DEGREE + 1)), Y / 2.0**squarings)
+    with quiet():
+        for _ in range(squarings):
+            X = X @ X + 2 * X
+    if not math.isfinite(float(xp.max(X))):
+        raise NotConvergentError
+    return X
+
+
+def polynomial(coefficients: FloatArray, Y: Array) -> Array:
+    """c_1 Y + c_2 Y^2 + … by Paterson–Stockmeyer: about 2 sqrt(degree) products."""
+    width = max(1, math.ceil(math.sqrt(len(coefficients))))
+    powers = [Y]
+    while len(powers) < width:
+        powers.append(powers[-1] @ Y)
+    blocks = [
+        sum(float(c) * P for c, P in zip(coefficients[i : i + width], powers, strict=False))
+        for i in range(0, len(coefficients), width)
+    ]
+    return reduce(lambda high, low: high @ powers[-1] + low, reversed(blocks), 0 * Y)
+
+
+def _resolvent_of(Y: Array, method: str) -> tuple[Array, LU | None]:
+    """(I - Y)^-1 - I, and the factors where LAPACK made it."""
+    host = host_view(Y)
+    if method == "doubling" or (method == "auto" and host is None):
+        return doubling(Y), None
+    lu = None
+    with quiet():
+        if host is not None:
+            lu = lu_inverse(_identity_minus(host))
+            if lu is None:
+                raise NotConvergentError
+            M = lu.inverse
+        else:
+            M = array_namespace(Y).linalg.inv(identity(Y) - Y)
+    _check_resolvent(M)
+    xp = array_namespace(M)
+    return set_diagonal(M, xp.sum(Y * M.T, axis=1)), lu
+
+
+def _check_resolvent(M: Array) -> None:
+    # Finite and non-negative is what inside the domain means; log|det| is finite outside too.
+    xp = array_namespace(M)
+    low, high = float(xp.min(M)), float(xp.max(M))
+    if not (math.isfinite(high) and low >= -100 * M.shape[0] * epsilon(M) * high):
+        raise NotConvergentError
+
+
+def _identity_minus(Y: Array) -> Array:
+    result = np.negative(Y, order="C")
+    result.reshape(-1)[:: len(Y) + 1] += 1
+    return result
+
+
+def _plain_log_det(A: Array, s: float, lu: LU | None) -> Array:
+    if lu is None:
+        xp = array_namespace(A)
+        return -xp.linalg.slogdet(identity(A) - A / s)[1]
+    return -np.sum(np.log(np.abs(lu.factors.diagonal())))
+
+
+def _careful_log_det(A: Array, s: float, lu: LU) -> Array:
+    """-log of the pivots 1 - e_i, with e_i summed from the factors instead of subtracted."""
+    products = np.tril(lu.factors * lu.factors.T, -1)
+    e = A.diagonal() / s + products.sum(axis=1)
+    return -np.sum(np.log1p(-e))
+
+
+def _log_quadrature(Y: Array) -> list[tuple[float, float]]:
+    """Nodes and weights on (0, 1) so many that the error is below rounding."""
+    xp = array_namespace(Y)
+    bound = float(xp.max(xp.sum(Y, axis=1)))
+    if bound >= 0.5:
+        bound = min(bound, spectral_radius(Y))
+    if not bound < 1:
+        raise NotConvergentError
+    root = math.sqrt(1 - bound)
+    rate = (1 - root) / (1 + root)  # [m-1/m] Padé error of the logarithm: rate^(2m)
+    count = 3 + math.ceil(math.log(epsilon(Y)) / (2 * math.log(rate))) if rate > 0 else 3
+    nodes, weights = np.polynomial.legendre.leggauss(count)
+    return list(zip(((nodes + 1) / 2).tolist(), (weights / 2).tolist(), strict=True))
