@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from itertools import combinations, pairwise, product
+from unittest.mock import patch
 
 import networkx as nx
 import numpy as np
@@ -103,7 +104,9 @@ def test_nearest_dag_is_the_slow_definition(W: np.ndarray, random: object) -> No
     protected = np.zeros(W.shape, dtype=bool)
     protected[np.ix_(order, order)] = np.triu(np.ones(W.shape, dtype=bool), 3)
     before = W.copy()
-    D, dropped = graphs.nearest_dag(W, protected)
+    # Short chunks, so that small graphs meet every branch of the bookkeeping.
+    with patch.object(graphs.acyclic, "_CHUNK", 3):
+        D, dropped = graphs.nearest_dag(W, protected)
     assert graphs.is_dag(D)
     assert set(dropped) == nearest_by_search(W, protected & (W != 0))
     assert np.array_equal(W, before)
@@ -244,6 +247,14 @@ def test_networkx_there_and_back(W: np.ndarray) -> None:
 def test_networkx_edges_without_weight_count_as_one() -> None:
     W, names = graphs.from_networkx(nx.DiGraph([("a", "b")]))
     assert W[names.index("a"), names.index("b")] == 1.0
+
+
+@pytest.mark.parametrize("weight", [0, float("nan"), None, "strong"])
+def test_networkx_weights_that_a_matrix_cannot_hold(weight: object) -> None:
+    graph = nx.DiGraph()
+    graph.add_edge("a", "b", weight=weight)
+    with pytest.raises(InputError, match="'a' -> 'b' has weight"):
+        graphs.from_networkx(graph)
 
 
 def test_networkx_refusals_name_the_nodes() -> None:

@@ -118,6 +118,7 @@ def test_sid_of_known_examples() -> None:
     assert compare(chain, chain.T).sid == 2
     assert compare(chain, np.zeros((2, 2))).sid == 1
     assert compare(np.zeros((2, 2)), chain).sid == 0
+    assert compare(np.zeros((1, 1)), np.zeros((1, 1))).sid == 0
 
 
 def test_aid_knows_cpdags_and_sid_refuses_them() -> None:
@@ -167,6 +168,13 @@ def test_networkx_graphs_are_aligned_by_name() -> None:
     estimated.add_edge("a", "b", weight=-0.4)
     c = compare(true, estimated)
     assert (c.correct, c.missing, c.shd) == (1, 1, 1)
+
+
+def test_an_edge_of_a_networkx_graph_counts_whatever_its_weight() -> None:
+    graph = nx.DiGraph()
+    graph.add_edge("a", "b", weight=0.0)
+    assert compare(nx.DiGraph([("a", "b")]), graph).shd == 0
+    assert compare(nx.DiGraph(), nx.DiGraph()).shd == 0
 
 
 def test_a_matrix_beside_a_networkx_graph() -> None:

@@ -173,10 +173,10 @@ def test_gaussian_process_draws_have_the_unit_kernel() -> None:
     points = np.array([[0.0, 0.0], [1.0, 0.0], [4.0, 0.0]])
     rng = np.random.default_rng(0)
     draws = np.array(
-        [run_equations(W, points, mechanism="gp", functions_rng=rng)[:, 1] for _ in range(3000)]
+        [run_equations(W, points, mechanism="gp", functions_rng=rng)[:, 1] for _ in range(1000)]
     )
     distance = points[:, :1] - points[:, 0]
-    assert np.cov(draws.T) == pytest.approx(np.exp(-(distance**2) / 2), abs=0.1)
+    assert np.cov(draws.T) == pytest.approx(np.exp(-(distance**2) / 2), abs=0.15)
 
 
 def test_weights_of_nonlinear_models_are_zero_or_one() -> None:
@@ -200,6 +200,16 @@ def test_each_part_has_a_generator_of_its_own() -> None:
     weaker = simulate("ER2", n_nodes=12, n_samples=20, seed=4, weight_range=(0.1, 0.2))
     assert np.array_equal(base.adjacency_matrix, weaker.adjacency_matrix)
     assert not np.array_equal(base.weights, simulate("ER2", n_nodes=12, n_samples=1).weights)
+
+
+def test_seeds_may_come_as_numpy_numbers() -> None:
+    plain = simulate("ER1", n_nodes=5, n_samples=2, seed=[3, 4])
+    same = simulate("ER1", n_nodes=5, n_samples=2, seed=np.array([3, 4]))  # type: ignore[arg-type]
+    assert np.array_equal(plain.data, same.data)
+    assert plain == same
+    assert simulate("ER1", n_nodes=5, n_samples=2, seed=np.int64(3)).seed == 3
+    free = [simulate("ER1", n_nodes=5, n_samples=2, seed=None).data for _ in range(2)]
+    assert not np.array_equal(*free)
 
 
 def test_global_random_state_is_untouched() -> None:
@@ -249,7 +259,9 @@ def test_a_large_graph_needs_no_dense_algebra() -> None:
         ({"noise": "cauchy"}, r"noise must be one of \('gaussian'.*got 'cauchy'"),
         ({"mechanism": "quadratic"}, "mechanism must be one of.*got 'quadratic'"),
         ({"seed": -1}, "seed must be a non-negative"),
-        ({"seed": "a"}, "seed must be a non-negative"),
+        ({"seed": "12"}, "seed must be a non-negative"),
+        ({"seed": 1.5}, "seed must be a non-negative"),
+        ({"seed": [1, -2]}, "seed must be a non-negative"),
         ({"weight_range": (0, 1)}, "0 < low <= high"),
         ({"weight_range": (2, 1)}, "0 < low <= high"),
         ({"weight_range": 2}, r"weight_range must be \(low, high\); got 2"),

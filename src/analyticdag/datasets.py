@@ -63,7 +63,7 @@ class Dataset:
             import pandas as pd
         except ImportError as error:
             raise MissingDependencyError("pandas", "data") from error
-        return pd.DataFrame(self.values, columns=list(self.names))
+        return pd.DataFrame(self.values, columns=list(self.names), copy=True)
 
 
 def load_sachs() -> Dataset:

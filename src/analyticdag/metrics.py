@@ -33,8 +33,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from analyticdag._typing import BoolArray, IntArray
 from analyticdag.errors import InputError, MissingDependencyError, ParameterError
-from analyticdag.graphs import from_networkx, is_dag, random_member, to_cpdag
-from analyticdag.graphs.convert import node_mismatch, square_matrix
+from analyticdag.graphs import is_dag, random_member, to_cpdag
+from analyticdag.graphs.convert import check_digraph, node_mismatch, square_matrix
 
 __all__ = ["EdgeCounts", "Graph", "Undirected", "compare"]
 
@@ -201,10 +201,12 @@ def _aligned(true: Graph, estimated: Graph) -> tuple[BoolArray, BoolArray]:
 
 def _edges(graph: Graph, names: list[Any] | None, what: str) -> BoolArray:
     if isinstance(graph, nx.Graph):
+        check_digraph(graph)
         nodes = list(graph.nodes)
         if names is not None and set(names) != set(nodes):
             raise InputError(node_mismatch(names, nodes, "the nodes expected", what))
-        graph = from_networkx(graph, names)[0]
+        # An edge is an edge, whatever its weight; a graph without nodes upsets networkx.
+        graph = nx.to_numpy_array(graph, nodelist=names, weight=None) if nodes else np.eye(0)
     edges: BoolArray = square_matrix(graph, what) != 0.0
     if edges.diagonal().any():
         loops = [int(node) for node in np.flatnonzero(edges.diagonal())]
@@ -237,6 +239,8 @@ def _gadjid(measure: str, true: BoolArray, estimated: BoolArray, *, classes: boo
         _gadjid_matrix(true, "the true graph", measure, classes),
         _gadjid_matrix(estimated, "the estimated graph", measure, classes),
     ]
+    if len(true) < 2:
+        return 0  # no pair to be wrong about; gadjid panics here
     _, mistakes = getattr(gadjid, measure)(*matrices, edge_direction="from row to column")
     return int(mistakes)
 

@@ -80,25 +80,45 @@ def from_networkx(
 
     ``names`` fixes the order of the rows; by default they come in the graph's own order.
     """
-    if not isinstance(graph, nx.DiGraph) or graph.is_multigraph():
-        raise InputError(
-            f"expected a networkx.DiGraph, got {type(graph).__name__}; build one with "
-            "nx.DiGraph(graph) (an undirected edge becomes a pair of opposite edges)"
-        )
+    check_digraph(graph)
     nodes = list(graph.nodes) if names is None else list(names)
     if set(nodes) != set(graph.nodes) or len(nodes) != len(graph):
         raise InputError(node_mismatch(nodes, list(graph.nodes), "names", "the graph"))
     position = {node: k for k, node in enumerate(nodes)}
     W = np.zeros((len(nodes), len(nodes)))
     for i, j, weight in graph.edges(data="weight", default=1.0):
-        W[position[i], position[j]] = weight
+        W[position[i], position[j]] = _edge_weight(i, j, weight)
     return W, nodes
+
+
+def _edge_weight(i: Hashable, j: Hashable, weight: Any) -> float:
+    try:
+        number = float(weight)
+    except (TypeError, ValueError):
+        number = np.nan
+    # In a matrix, zero is no edge: it would vanish in silence.
+    if number == 0.0 or not np.isfinite(number):
+        raise InputError(
+            f"the edge {i!r} -> {j!r} has weight {weight!r}; a weight must be a finite number "
+            "other than 0; remove the edge or give it another weight"
+        )
+    return number
+
+
+def check_digraph(graph: Any) -> None:
+    """Refuse anything but a simple directed graph."""
+    if not isinstance(graph, nx.DiGraph) or graph.is_multigraph():
+        raise InputError(
+            f"expected a networkx.DiGraph, got {type(graph).__name__}; build one with "
+            "nx.DiGraph(graph) (an undirected edge becomes a pair of opposite edges)"
+        )
 
 
 def node_mismatch(left: Sequence[Any], right: Sequence[Any], left_is: str, right_is: str) -> str:
     """Say which nodes only one of two graphs has."""
-    only_left = [node for node in left if node not in set(right)]
-    only_right = [node for node in right if node not in set(left)]
+    set_of_left, set_of_right = set(left), set(right)
+    only_left = [node for node in left if node not in set_of_right]
+    only_right = [node for node in right if node not in set_of_left]
     if not only_left and not only_right:
         return f"{left_is} lists a node twice: {list(left)}"
     return (

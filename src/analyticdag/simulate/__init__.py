@@ -102,8 +102,9 @@ def simulate(
     """
     parse_code(graph)
     d = _whole_number("n_nodes", n_nodes)
+    checked_seed = _check_seed(seed)
     # The order of the children is part of the contract: a new one goes to the end.
-    graph_rng, weights_rng, scale_rng, noise_rng, functions_rng = _children(seed, 5)
+    graph_rng, weights_rng, scale_rng, noise_rng, functions_rng = _children(checked_seed, 5)
     low, high = _check_weight_range(weight_range)
     edges = random_dag(graph, d, graph_rng)
     linear = mechanism == "linear"
@@ -116,7 +117,7 @@ def simulate(
     return Simulation(
         weights=weights, data=data, noise_scale=scales, code=graph, n_nodes=d,
         n_samples=len(data), noise=noise, mechanism=mechanism, standardize=standardize,
-        weight_range=(low, high), seed=tuple(seed) if isinstance(seed, Sequence) else seed,
+        weight_range=(low, high), seed=checked_seed,
     )  # fmt: skip
 
 
@@ -169,14 +170,24 @@ def _draw_weights(
     return weights
 
 
-def _children(seed: int | Sequence[int] | None, count: int) -> list[np.random.Generator]:
+def _check_seed(seed: Any) -> int | tuple[int, ...] | None:
+    if seed is None:
+        return None
+    numbers: int | tuple[int, ...]
     try:
-        root = np.random.SeedSequence(seed)
+        many = np.iterable(seed)
+        numbers = tuple(map(operator.index, seed)) if many else operator.index(seed)
+        np.random.SeedSequence(numbers)
     except (TypeError, ValueError) as error:
         raise ParameterError(
             f"seed must be a non-negative whole number, a sequence of them, or None; got {seed!r}"
         ) from error
-    return [np.random.default_rng(child) for child in root.spawn(count)]
+    return numbers
+
+
+def _children(seed: int | tuple[int, ...] | None, count: int) -> list[np.random.Generator]:
+    children = np.random.SeedSequence(seed).spawn(count)
+    return [np.random.default_rng(child) for child in children]
 
 
 def _whole_number(name: str, value: Any) -> int:
