@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from analyticdag import __version__
+from analyticdag.cli import main
+
+
+def call(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    """Run the command as a shell would and return its exit code."""
+    monkeypatch.setattr(sys, "argv", ["analyticdag", *arguments])
+    monkeypatch.setenv("COLUMNS", "120")
+    with pytest.raises(SystemExit) as stop:
+        main()
+    return int(stop.value.code or 0)
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Path:
+    path = tmp_path / "tiny.toml"
+    path.write_text(
+        "task = 'learn'\nmethods = ['empty', 'no-such-method']\n"
+        "[[settings]]\ngraph = 'ER1'\nnodes = [4, 5]\nsamples = 20\n"
+    )
+    return path
+
+
+def test_constraints_are_listed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(monkeypatch, "constraints") == 0
+    shown = capsys.readouterr().out
+    assert all(name in shown for name in ("exponential", "order-1", "order-4", "order-N", "∞"))
+
+
+def test_the_demo_tells_a_cycle_from_none(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(monkeypatch, "demo") == 0
+    cyclic, acyclic = capsys.readouterr().out.split("(no cycle)")
+    assert cyclic.count("0.00000") == 0
+    assert acyclic.count("0.00000") == 10
+
+
+def test_a_benchmark_runs_and_renders(
+    plan: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert call(monkeypatch, "bench", "run", str(plan), "--out", str(out), "--quiet") == 0
+    assert "4 cells run now (2 without a result), 0 were recorded" in capsys.readouterr().err
+    records = [json.loads(line) for line in (out / "tiny.jsonl").read_text().splitlines()]
+    assert [record["exit"] for record in records] == ["ok", "error", "ok", "error"]
+
+    assert call(monkeypatch, "bench", "run", str(plan), "--out", str(out), "--quiet") == 0
+    assert "0 cells run now" in capsys.readouterr().err
+
+    assert call(monkeypatch, "bench", "render", str(out), "--metric", "shd") == 0
+    shown = capsys.readouterr().out
+    assert "| nodes | empty | no-such-method | seeds |" in shown
+    assert "| 4 | 4 | 1 error | 1 |" in shown
+
+
+def test_plans_are_listed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(monkeypatch, "bench", "plans") == 0
+    assert "constraint-cost" in capsys.readouterr().out
+
+
+def test_bad_input_is_exit_code_two(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert call(monkeypatch, "bench", "run", "no-such-plan", "--out", str(tmp_path)) == 2
+    assert "no plan is called 'no-such-plan'" in capsys.readouterr().err
+    assert call(monkeypatch, "no-such-command") == 2
+
+
+def test_the_version(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(monkeypatch, "--version") == 0
+    assert capsys.readouterr().out.strip() == __version__
