@@ -20,6 +20,8 @@ from analyticdag.errors import MissingDependencyError
 if TYPE_CHECKING:
     import pandas as pd
 
+__all__ = ["Dataset", "load_sachs"]
+
 _SACHS_EFFECTS = {
     "Raf": ["Mek"],
     "Mek": ["Erk"],

@@ -24,6 +24,15 @@ from analyticdag.errors import InputError, ParameterError
 from analyticdag.graphs import strong_components, topological_order
 from analyticdag.graphs.convert import square_matrix
 
+__all__ = [
+    "conditional_variance_order",
+    "consistent_order",
+    "precedence",
+    "r2_order",
+    "random_order",
+    "variance_order",
+]
+
 # Pivots between two updates of the whole matrix: these are one matrix product per block.
 _BLOCK = 64
 # Shrinkage of the correlations towards independence when there are few rows per column.
