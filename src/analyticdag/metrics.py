@@ -183,12 +183,8 @@ def _pairs(symmetric: BoolArray) -> int:
 
 
 def _aligned(true: Graph, estimated: Graph) -> tuple[BoolArray, BoolArray]:
-    names: list[Any] | None = None
-    if isinstance(true, nx.Graph):
-        by_name = isinstance(estimated, nx.Graph)
-        names = list(true.nodes) if by_name else list(range(len(true)))
-    elif isinstance(estimated, nx.Graph):
-        names = list(range(len(estimated)))
+    """Return both as boolean matrices whose rows mean the same nodes."""
+    names = _node_names(true, estimated)
     T = _edges(true, names, "the true graph")
     E = _edges(estimated, names, "the estimated graph")
     if T.shape != E.shape:
@@ -199,14 +195,34 @@ def _aligned(true: Graph, estimated: Graph) -> tuple[BoolArray, BoolArray]:
     return T, E
 
 
-def _edges(graph: Graph, names: list[Any] | None, what: str) -> BoolArray:
-    if isinstance(graph, nx.Graph):
+def _node_names(true: Graph, estimated: Graph) -> list[Any]:
+    """Return the order in which nodes of networkx graphs become rows; [] for two matrices."""
+    named = [graph for graph in (true, estimated) if isinstance(graph, nx.Graph)]
+    for graph in named:
         check_digraph(graph)
-        nodes = list(graph.nodes)
-        if names is not None and set(names) != set(nodes):
-            raise InputError(node_mismatch(names, nodes, "the nodes expected", what))
+    if len(named) == 2:
+        names, others = (list(graph.nodes) for graph in named)
+        if set(names) != set(others):
+            raise InputError(node_mismatch(names, others, "the true graph", "the estimated graph"))
+        return names
+    what = "the true graph" if isinstance(true, nx.Graph) else "the estimated graph"
+    return _numbered_nodes(named[0], what) if named else []
+
+
+def _numbered_nodes(graph: nx.DiGraph, what: str) -> list[int]:
+    numbers = list(range(len(graph)))
+    if set(graph.nodes) != set(numbers):
+        raise InputError(
+            f"{what} has the nodes {list(graph.nodes)} and is compared with a matrix, which has "
+            "none; give the matrix names with graphs.to_networkx(matrix, names)"
+        )
+    return numbers
+
+
+def _edges(graph: Graph, names: list[Any], what: str) -> BoolArray:
+    if isinstance(graph, nx.Graph):
         # An edge is an edge, whatever its weight; a graph without nodes upsets networkx.
-        graph = nx.to_numpy_array(graph, nodelist=names, weight=None) if nodes else np.eye(0)
+        graph = nx.to_numpy_array(graph, nodelist=names, weight=None) if names else np.eye(0)
     edges: BoolArray = square_matrix(graph, what) != 0.0
     if edges.diagonal().any():
         loops = [int(node) for node in np.flatnonzero(edges.diagonal())]

@@ -18,6 +18,8 @@ from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.errors import InputError
 from analyticdag.graphs.convert import adjacency, check_names, square_matrix
 
+__all__ = ["Edge", "find_cycle", "is_dag", "nearest_dag", "strong_components", "topological_order"]
+
 Edge = tuple[int, int]
 
 # Edges whose fate is looked up together; see _Reachability.

@@ -16,6 +16,19 @@ from numpy.typing import ArrayLike
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.errors import InputError, ParameterError
 
+__all__ = [
+    "Orientation",
+    "adjacency",
+    "check_digraph",
+    "check_names",
+    "edge_list",
+    "from_matrix",
+    "from_networkx",
+    "node_mismatch",
+    "square_matrix",
+    "to_networkx",
+]
+
 Orientation: TypeAlias = Literal["row-to-column", "column-to-row"]
 
 

@@ -15,6 +15,8 @@ from analyticdag.errors import InputError
 from analyticdag.graphs.acyclic import is_dag, topological_order
 from analyticdag.graphs.convert import adjacency
 
+__all__ = ["random_member", "to_cpdag"]
+
 
 def to_cpdag(dag: ArrayLike) -> IntArray:
     """Return the 0/1 CPDAG of a DAG; an undirected edge is set in both entries.

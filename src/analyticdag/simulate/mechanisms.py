@@ -23,6 +23,8 @@ from analyticdag._typing import FloatArray, IntArray
 from analyticdag.errors import ParameterError
 from analyticdag.graphs import topological_order
 
+__all__ = ["MechanismName", "check_mechanism", "run_equations", "signed_uniform"]
+
 MechanismName: TypeAlias = Literal["linear", "mlp", "gp", "additive"]
 
 _HIDDEN_UNITS = 100

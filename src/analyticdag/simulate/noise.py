@@ -28,6 +28,8 @@ from numpy.typing import ArrayLike
 from analyticdag._typing import FloatArray
 from analyticdag.errors import ParameterError
 
+__all__ = ["NoiseName", "NoiseScale", "check_noise", "draw_noise", "node_scales"]
+
 NoiseName: TypeAlias = Literal["gaussian", "exponential", "gumbel", "uniform", "binary"]
 NoiseScale: TypeAlias = float | tuple[float, float] | Sequence[float] | FloatArray
 

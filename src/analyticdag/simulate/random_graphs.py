@@ -24,6 +24,8 @@ import numpy as np
 from analyticdag._typing import BoolArray, IntArray
 from analyticdag.errors import ParameterError
 
+__all__ = ["parse_code", "random_dag"]
+
 
 def random_dag(code: str, n_nodes: int, rng: np.random.Generator) -> BoolArray:
     """Draw the adjacency matrix of a random DAG, e.g. ``random_dag("ER2", 100, rng)``."""
