@@ -195,11 +195,17 @@ def test_each_part_has_a_generator_of_its_own() -> None:
     assert np.array_equal(base.weights, other_noise.weights)
     unequal = simulate("ER2", n_nodes=12, n_samples=20, seed=4, noise_scale=(1, 2))
     assert np.array_equal(base.weights, unequal.weights)
-    longer = simulate("ER2", n_nodes=12, n_samples=50, seed=4)
-    assert longer.data[:20] == pytest.approx(base.data)
     weaker = simulate("ER2", n_nodes=12, n_samples=20, seed=4, weight_range=(0.1, 0.2))
     assert np.array_equal(base.adjacency_matrix, weaker.adjacency_matrix)
     assert not np.array_equal(base.weights, simulate("ER2", n_nodes=12, n_samples=1).weights)
+
+
+@pytest.mark.parametrize("mechanism", ["linear", "mlp", "gp", "additive"])
+def test_more_rows_only_add_rows(mechanism: Any) -> None:
+    short, long = (
+        simulate("ER2", n_nodes=6, n_samples=n, seed=4, mechanism=mechanism).data for n in (5, 9)
+    )
+    assert long[:5] == pytest.approx(short)
 
 
 def test_seeds_may_come_as_numpy_numbers() -> None:
