@@ -21,8 +21,8 @@ __all__ = ["random_member", "to_cpdag"]
 def to_cpdag(dag: ArrayLike) -> IntArray:
     """Return the 0/1 CPDAG of a DAG; an undirected edge is set in both entries.
 
-    Chickering's edge labelling (UAI 1995): edges are visited by their head in causal order,
-    each compelled as soon as reversing it would break a v-structure or close a cycle.
+    Chickering's edge labelling (UAI 1995). Nodes are visited in causal order, and the edges
+    into one are labelled together, by looking at its latest parent only.
     """
     # Row y holds the parents of y: the labelling asks for nothing else.
     parents: BoolArray = np.ascontiguousarray(adjacency(dag).T)
@@ -30,33 +30,28 @@ def to_cpdag(dag: ArrayLike) -> IntArray:
     order = topological_order(parents.T)
     position = np.argsort(order)
     for y in order:
-        nearest_first = np.flatnonzero(parents[y])
-        nearest_first = nearest_first[np.argsort(-position[nearest_first])]
-        _label_edges_into(int(y), nearest_first, parents, compelled)
+        candidates = np.flatnonzero(parents[y])
+        if len(candidates):
+            latest = candidates[np.argmax(position[candidates])]
+            compelled[y] = _compelled_parents(latest, parents[y], parents, compelled)
     reversible = parents & ~compelled
     return (parents.T | reversible).astype(np.int64)
 
 
-def _label_edges_into(
-    y: int, nearest_first: IntArray, parents: BoolArray, compelled: BoolArray
-) -> None:
-    """Mark in ``compelled[y]`` the parents of y whose edge has one direction in the class."""
-    for x in nearest_first:
-        if compelled[y, x]:
-            continue
-        # w -> x is compelled: x -> y turned round would make a v-structure at x if w is not
-        # adjacent to y; and if w is a parent of y, w -> y turned round would close a cycle.
-        w = compelled[x]
-        if (w & ~parents[y]).any():
-            compelled[y] = parents[y]
-            return
-        compelled[y] |= w
-        strangers = parents[y] & ~parents[x]
-        strangers[x] = False
-        if strangers.any():
-            compelled[y] = parents[y]
-        # Otherwise x is the sink of all other parents: none of the edges left is compelled.
-        return
+def _compelled_parents(
+    x: int, parents_of_y: BoolArray, parents: BoolArray, compelled: BoolArray
+) -> BoolArray:
+    """Return which edges into y have one direction in the class; x is its latest parent."""
+    strangers = parents_of_y & ~parents[x]
+    strangers[x] = False
+    # A parent of y that x does not have makes a v-structure with x -> y. A compelled w -> x
+    # with w not adjacent to y would make one at x if x -> y turned round. Either fixes x -> y,
+    # and with it every edge into y.
+    if strangers.any() or (compelled[x] & ~parents_of_y).any():
+        return parents_of_y
+    # Otherwise x -> y can turn round, and only w -> y with w -> x compelled cannot.
+    with_x: BoolArray = compelled[x]
+    return with_x
 
 
 def random_member(cpdag: ArrayLike, rng: np.random.Generator) -> IntArray:
