@@ -82,7 +82,7 @@ def _constraints() -> None:
         table.add_column(column)
     for name, (formula, advice) in _ADVICE.items():
         radius = named(name.replace("N", "2")).radius
-        table.add_row(name, formula, "∞" if radius == float("inf") else f"{radius:g}·s", advice)
+        table.add_row(name, formula, "∞" if radius == float("inf") else "s", advice)
     console = Console()
     console.print(table)
     console.print("Build more in Python: Inverse(1.0) ** 2 + Exponential(), f.derivative(2), …")
@@ -100,8 +100,8 @@ def _demo() -> None:
     console.print(_constraint_table("a → b → c → a  (a cycle)", cyclic))
     console.print(_constraint_table("a → b → c, a → c  (no cycle)", acyclic))
     console.print(
-        "\nh is zero exactly when the graph has no cycle, and its gradient says which edges to"
-        "\nweaken. Higher orders push harder. Next: analyticdag constraints"
+        "\nh is zero exactly when the graph has no cycle, and its gradient says which"
+        "\nedges to weaken. Higher orders push harder. Next: analyticdag constraints"
     )
 
 
