@@ -39,6 +39,26 @@ def test_methods_see_the_same_data_and_may_not_spoil_it(monkeypatch: pytest.Monk
     assert data_a.shape == (20, 4)
 
 
+def test_real_data_can_be_a_setting() -> None:
+    metrics = learn({"dataset": "sachs"}, Method("empty", "empty"), np.random.default_rng(0))
+    assert (metrics["n_nodes"], metrics["shd"]) == (11, 17)
+
+
+def test_a_method_may_report_numbers_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(METHODS, "counting", lambda X, seed: (np.zeros((6, 6)), {"steps": 7}))
+    monkeypatch.setattr("analyticdag.bench.learn._warm_up", lambda *_: None)
+    assert learn(SETTING, Method("m", "counting"), np.random.default_rng(0))["steps"] == 7
+
+
+def test_dagma_counts_its_steps() -> None:
+    pytest.importorskip("dagma")
+    X = np.random.default_rng(0).normal(size=(50, 2)) @ np.array([[1.0, 2.0], [0.0, 1.0]])
+    few = {"T": 1, "s": [1.0], "warm_iter": 10, "max_iter": 10, "checkpoint": 5}
+    weights, numbers = find_method("dagma")(X, 0, **few)
+    assert weights.shape == (2, 2)
+    assert 1 <= numbers["steps"] <= 11
+
+
 def test_unknown_names_are_refused() -> None:
     with pytest.raises(ParameterError, match=r"no method is called 'magic'; known: .*dagma"):
         find_method("magic")

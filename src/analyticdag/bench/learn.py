@@ -1,8 +1,9 @@
 """How well does a method recover a known graph? Simulate, learn, compare.
 
 A setting has ``graph`` ("ER2"), ``nodes``, ``samples`` and, if wanted, ``noise`` ("gaussian"),
-``standardize`` (false) and ``noise_scale``. Undirected edges of a method that returns an
-equivalence class count as errors in ``shd`` and as correct in ``shd_favourable``.
+``standardize`` (false), ``noise_scale`` and ``mechanism``; or ``dataset = "sachs"`` for real data.
+Undirected edges of a method that returns an equivalence class count as errors in ``shd`` and as
+correct in ``shd_favourable``.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ import numpy as np
 from analyticdag._typing import FloatArray
 from analyticdag.bench.methods import find_method
 from analyticdag.bench.plan import Method, Scalar
+from analyticdag.datasets import load_sachs
 from analyticdag.errors import ParameterError
+from analyticdag.graphs import from_networkx
 from analyticdag.metrics import compare
 from analyticdag.simulate import simulate
 
@@ -36,23 +39,31 @@ def learn(
     begin = time.perf_counter()
     _warm_up(learner, seed, method.options)
     start, cpu = time.perf_counter(), time.process_time()
-    estimate = learner(X.copy(), seed, **method.options)
+    answer = learner(X.copy(), seed, **method.options)
     seconds, cpu_seconds = time.perf_counter() - start, time.process_time() - cpu
+    estimate, numbers = answer if isinstance(answer, tuple) else (answer, {})
     return {
         **compare(truth, estimate).as_dict(),
         "shd_favourable": compare(truth, estimate, undirected="favourable").shd,
         "seconds": seconds,
         "cpu_seconds": cpu_seconds,
         "warm_up_seconds": start - begin,
+        **numbers,
     }
 
 
 def _problem(
     setting: Mapping[str, Scalar], rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
+    if setting.get("dataset") == "sachs":
+        sachs = load_sachs()
+        return from_networkx(sachs.graph, sachs.names)[0], sachs.values
     unknown = set(setting) - _KNOWN
     if unknown:
-        raise ParameterError(f"unknown setting {sorted(unknown)}; known: {sorted(_KNOWN)}")
+        known = ", ".join(sorted(_KNOWN))
+        raise ParameterError(
+            f"unknown setting {sorted(unknown)}; known: {known}; or dataset = 'sachs'"
+        )
     arguments: dict[str, Any] = {_ARGUMENTS.get(key, key): value for key, value in setting.items()}
     simulation = simulate(**arguments, seed=int(rng.integers(2**63)))
     return simulation.weights, simulation.data

@@ -1,7 +1,8 @@
 """What a "learn" cell may call, by name: our estimator, honest baselines, and the peers.
 
 A learner is a function ``(X, seed, **options) -> matrix``: entry (i, j) is non-zero for i -> j,
-and an undirected edge (of a method that returns an equivalence class) has both entries set.
+and an undirected edge (of a method that returns an equivalence class) has both entries set. It may
+return ``(matrix, numbers)`` instead, with numbers of its own for the record, such as its steps.
 Peers are adapters of a few lines around the real packages, imported when called; without them
 the cell is recorded as missing. To add one, write such a function and add one line to METHODS.
 """
@@ -9,6 +10,7 @@ the cell is recorded as missing. To add one, write such a function and add one l
 from __future__ import annotations
 
 import importlib
+import itertools
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -18,9 +20,10 @@ from analyticdag._typing import FloatArray
 from analyticdag.bench.tasks import find_function
 from analyticdag.errors import MissingDependencyError, ParameterError
 
-__all__ = ["METHODS", "Learner", "find_method"]
+__all__ = ["METHODS", "Answer", "Learner", "find_method"]
 
-Learner: TypeAlias = Callable[..., FloatArray]
+Answer: TypeAlias = FloatArray | tuple[FloatArray, dict[str, Any]]
+Learner: TypeAlias = Callable[..., Answer]
 
 
 def find_method(name: str) -> Learner:
@@ -47,10 +50,17 @@ def _empty(X: FloatArray, seed: int) -> FloatArray:
     return np.zeros((X.shape[1], X.shape[1]))
 
 
-def _dagma(X: FloatArray, seed: int, **options: Any) -> FloatArray:
+def _dagma(X: FloatArray, seed: int, **options: Any) -> Answer:
     model = _peer("dagma", "dagma.linear").DagmaLinear(loss_type=options.pop("loss_type", "l2"))
+    update, steps = model._adam_update, itertools.count()
+
+    def counted(*arguments: Any) -> Any:
+        next(steps)
+        return update(*arguments)
+
+    model._adam_update = counted  # the package keeps no count of its steps
     weights: FloatArray = model.fit(X, **options)
-    return weights
+    return weights, {"steps": next(steps)}
 
 
 def _flop(X: FloatArray, seed: int, lambda_bic: float = 2.0, restarts: int = 20) -> FloatArray:

@@ -1,0 +1,5 @@
+"""``python -m analyticdag`` is the ``analyticdag`` command."""
+
+from analyticdag.cli import main
+
+main()
