@@ -6,11 +6,14 @@ memory for LAPACK, writing a diagonal, silence about overflow) is dispatched her
 
 from __future__ import annotations
 
+import math
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
+import array_api_compat
+import array_api_compat.numpy
 import numpy as np
-from array_api_compat import array_namespace, device, is_numpy_array, is_torch_array
+from array_api_compat import device, is_torch_array
 from scipy.linalg import lapack
 
 from analyticdag._typing import Array
@@ -30,23 +33,41 @@ __all__ = [
 ]
 
 
+def array_namespace(array: Array) -> Any:
+    """The array's library in standard form, found at once for NumPy."""
+    if type(array) is np.ndarray:
+        return array_api_compat.numpy
+    return array_api_compat.array_namespace(array)
+
+
+def _is_numpy(array: object) -> bool:
+    return isinstance(array, np.ndarray)
+
+
 def as_square_matrix(matrix: Any, name: str) -> Array:
     """The matrix as a floating-point array of its own kind, or a DataError saying why not."""
     array = _as_array(matrix, name)
     if array.ndim != 2 or array.shape[0] != array.shape[1]:
         raise DataError(f"{name} must be a square matrix, got shape {tuple(array.shape)}")
     xp = array_namespace(array)
-    if not xp.isdtype(array.dtype, "real floating"):
-        if not xp.isdtype(array.dtype, ("integral", "bool")):
+    if array.dtype != xp.float64 and array.dtype != xp.float32:
+        if not xp.isdtype(array.dtype, ("integral", "bool", "real floating")):
             raise DataError(f"{name} must hold real numbers, got dtype {array.dtype}")
         array = xp.astype(array, xp.float64)
-    if not bool(xp.all(xp.isfinite(array))):
+    if not _all_finite(array, xp):
         raise DataError(f"{name} has NaN or infinite entries; replace them before the call")
     return array
 
 
+def _all_finite(array: Array, xp: Any) -> bool:
+    # A finite sum of squares proves it in one pass; an infinite one may be mere overflow.
+    if isinstance(array, np.ndarray) and math.isfinite(np.vdot(array, array)):
+        return True
+    return bool(xp.all(xp.isfinite(array)))
+
+
 def _as_array(matrix: Any, name: str) -> Array:
-    if is_numpy_array(matrix) and matrix.dtype != object:
+    if _is_numpy(matrix) and matrix.dtype != object:
         return matrix
     try:
         array_namespace(matrix)
@@ -62,16 +83,17 @@ def _as_array(matrix: Any, name: str) -> Array:
 
 def host_view(array: Array) -> np.ndarray[Any, Any] | None:
     """The same memory as a NumPy array where the CPU can read it, else None."""
-    if is_numpy_array(array):
+    if isinstance(array, np.ndarray):
         return array
     if is_torch_array(array) and array.device.type == "cpu":
-        return array.detach().numpy()
+        view: np.ndarray[Any, Any] = array.detach().numpy()
+        return view
     return None
 
 
 def like(values: Any, template: Array) -> Array:
     """NumPy values as an array of the template's kind, on its device."""
-    if is_numpy_array(template):
+    if _is_numpy(template):
         return values
     xp = array_namespace(template)
     return xp.asarray(values, dtype=template.dtype, device=device(template))
@@ -90,7 +112,7 @@ def epsilon(array: Array) -> float:
 
 def set_diagonal(matrix: Array, diagonal: Array) -> Array:
     """The matrix with another diagonal; a NumPy matrix is written in place."""
-    if is_numpy_array(matrix):
+    if _is_numpy(matrix):
         matrix.reshape(-1)[:: matrix.shape[0] + 1] = diagonal
         return matrix
     eye = identity(matrix)

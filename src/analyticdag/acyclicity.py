@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from analyticdag._arrays import array_namespace, as_square_matrix, host_view, identity, like
-from analyticdag._typing import Array
+from analyticdag._typing import Array, IntArray
 from analyticdag.errors import DataError, OutsideDomainError, ParameterError
 from analyticdag.functions import AnalyticFunction, Truncated, as_function
 from analyticdag.matrix_functions import MatrixPieces, NotConvergentError, Shifted
@@ -24,6 +25,7 @@ from analyticdag.spectral import cyclic_components, dominance_scaling, spectral_
 __all__ = ["Acyclicity"]
 
 _METHODS = ("auto", "lu", "doubling")
+_SMALL = 48  # components up to this size go to the compiled kernel (measured)
 _RESET_PER_ORDER = 0.1  # Algorithm 1 resets s to rho(A) + 0.1 * order
 
 
@@ -74,7 +76,7 @@ class Acyclicity:
         if host is None:
             return value, slope
         components = cyclic_components(host)
-        if components is not None:
+        if len(components) != 1 or len(components[0]) < len(host):
             # The gradient needs the paths between components, the value only the cycles.
             value = sum(float(self._block(host[np.ix_(c, c)])[0]) for c in components)
         return _number_like(value, A), like(slope, A)
@@ -99,23 +101,61 @@ class Acyclicity:
         return self.function.pole_order
 
     def _by_components(self, W: np.ndarray[Any, Any]) -> tuple[float, np.ndarray[Any, Any]]:
-        A = W * W
-        components = cyclic_components(A)
-        if components is None:
-            value, slope = self._whole(A)
-            slope *= W
-            slope *= 2
-            return value, slope
-        total, gradient = 0.0, np.zeros_like(W)
+        """h and its gradient where the CPU can read W: cyclic components only."""
+        from analyticdag._components import cyclic_members  # imports numba: at first use only
+
+        W = np.ascontiguousarray(W)
+        members, starts = cyclic_members(W)
+        gradient = np.zeros(W.shape, W.dtype)
+        total = self._small_components(W, members, starts, gradient)
+        if total is not None:
+            return total, gradient
+        total = 0.0
         try:
-            for nodes in components:
-                block = np.ix_(nodes, nodes)
-                value, slope = self._block(A[block])
+            for start, stop in pairwise(starts.tolist()):
+                nodes = members[start:stop]
+                block = ... if len(nodes) == len(W) else np.ix_(nodes, nodes)
+                weights = W[block]
+                value, slope = self._block(weights * weights)
                 total += float(value)
-                gradient[block] = 2 * W[block] * slope
+                gradient[block] = 2 * weights * slope
         except NotConvergentError:
-            raise self._outside(A) from None
+            raise self._outside(W * W) from None
         return total, gradient
+
+    def _small_components(
+        self,
+        W: np.ndarray[Any, Any],
+        members: IntArray,
+        starts: IntArray,
+        gradient: np.ndarray[Any, Any],
+    ) -> float | None:
+        """h by one compiled call, the gradient written in place; None where it does not apply."""
+        from analyticdag._small import order_gradient
+
+        order, s, coefficient = self._order_family
+        largest = max((b - a for a, b in pairwise(starts.tolist())), default=0)
+        if not order or largest > _SMALL or W.dtype != np.float64:
+            return None
+        total = order_gradient(W, members, starts, s, order, gradient)
+        if total < 0:
+            gradient[:] = 0.0
+            return None
+        if coefficient != 1.0:
+            gradient *= coefficient
+        return coefficient * total
+
+    @cached_property
+    def _order_family(self) -> tuple[int, float, float]:
+        """(k, s, c) when f is c times the paper's order-k; k = 0 otherwise."""
+        f = self.function
+        if isinstance(f, Truncated) or f.order is None:
+            return 0, 1.0, 1.0
+        return f.order, f.scale, f.terms[0].coefficient
+
+    @cached_property
+    def _scale(self) -> float:
+        return self.function.scale
 
     def _whole(self, A: Array) -> tuple[Any, Array]:
         try:
@@ -125,11 +165,11 @@ class Acyclicity:
 
     def _block(self, A: Array) -> tuple[Any, Array]:
         """tr f(A) - c0 d and f'(A)^T of one matrix, worked out in a benign scaling."""
-        v = dominance_scaling(A / self.function.scale)
+        v, proved = dominance_scaling(A, self._scale)
         if v is not None:
             # tr f(D^-1 A D) = tr f(A): any scaling gives the same h.
             A = A * v[None, :] / v[:, None]
-        pieces = MatrixPieces(A, self.method)
+        pieces = MatrixPieces(A, self.method, proved)
         if isinstance(self.function, Truncated):
             slope = pieces.truncated_derivative(self.function)
             value = pieces.truncated_trace(self.function)

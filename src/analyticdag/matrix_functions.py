@@ -62,17 +62,17 @@ class Shifted(NamedTuple):
         cross = xp.sum(self.remainder * other.remainder.T)
         return (
             cross
-            + self.constant * xp.linalg.trace(other.remainder)
-            + other.constant * xp.linalg.trace(self.remainder)
+            + self.constant * _trace(other.remainder)
+            + other.constant * _trace(self.remainder)
         )
 
 
 class MatrixPieces:
     """The atoms of a function at one matrix A, each computed once."""
 
-    def __init__(self, A: Array, method: str) -> None:
+    def __init__(self, A: Array, method: str, inside: bool = False) -> None:
         self.A = A
-        self.xp = array_namespace(A)
+        self._inside = inside  # whether the caller has proved rho(A) < s
         self._method = method
         self._resolvents: dict[float, tuple[Array, LU | None]] = {}
         self._powers: dict[tuple[Atom, int], Shifted] = {}
@@ -93,7 +93,10 @@ class MatrixPieces:
         Gauss–Legendre has positive weights and needs resolvents only: nothing cancels.
         """
         Y = self.A / s
-        parts = (w / t * _resolvent_of(t * Y, self._method)[0] for t, w in _log_quadrature(Y))
+        parts = (
+            w / t * _resolvent_of(t * Y, self._method, self._inside)[0]
+            for t, w in _log_quadrature(Y)
+        )
         return reduce(lambda total, part: total + part, parts)
 
     def log_det(self, s: float) -> Array:
@@ -106,11 +109,11 @@ class MatrixPieces:
             return value
         if lu is not None and not lu.pivoted:
             return _careful_log_det(self.A, s, lu)
-        return self.xp.linalg.trace(self.log(s))
+        return _trace(self.log(s))
 
     def _resolvent(self, s: float) -> tuple[Array, LU | None]:
         if s not in self._resolvents:
-            self._resolvents[s] = _resolvent_of(self.A / s, self._method)
+            self._resolvents[s] = _resolvent_of(self.A / s, self._method, self._inside)
         return self._resolvents[s]
 
     # -- assembling a function from its terms
@@ -149,7 +152,7 @@ class MatrixPieces:
             return self.power(atom, n // 2).trace_with(self.power(atom, n - n // 2))
         if isinstance(atom, LogAtom):
             return self.log_det(atom.s)
-        return self.xp.linalg.trace(self.power(atom, 1).remainder)
+        return _trace(self.power(atom, 1).remainder)
 
     # -- polynomials stand beside the class
 
@@ -219,23 +222,24 @@ def polynomial(coefficients: FloatArray, Y: Array) -> Array:
     return reduce(lambda high, low: high @ powers[-1] + low, reversed(blocks), 0 * Y)
 
 
-def _resolvent_of(Y: Array, method: str) -> tuple[Array, LU | None]:
+def _resolvent_of(Y: Array, method: str, inside: bool) -> tuple[Array, LU | None]:
     """(I - Y)^-1 - I, and the factors where LAPACK made it."""
     host = host_view(Y)
     if method == "doubling" or (method == "auto" and host is None):
         return doubling(Y), None
-    lu = None
-    with quiet():
-        if host is not None:
-            lu = lu_inverse(_identity_minus(host))
-            if lu is None:
-                raise NotConvergentError
-            M = lu.inverse
-        else:
-            M = array_namespace(Y).linalg.inv(identity(Y) - Y)
-    _check_resolvent(M)
+    lu = lu_inverse(_identity_minus(host)) if host is not None else None
+    M = lu.inverse if lu is not None else _library_inverse(Y)
+    if not inside:
+        _check_resolvent(M)
     xp = array_namespace(M)
     return set_diagonal(M, xp.sum(Y * M.T, axis=1)), lu
+
+
+def _library_inverse(Y: Array) -> Array:
+    try:
+        return array_namespace(Y).linalg.inv(identity(Y) - Y)
+    except (ValueError, RuntimeError):  # LinAlgError of NumPy and CuPy, of Torch
+        raise NotConvergentError from None
 
 
 def _check_resolvent(M: Array) -> None:
@@ -244,6 +248,12 @@ def _check_resolvent(M: Array) -> None:
     low, high = float(xp.min(M)), float(xp.max(M))
     if not (math.isfinite(high) and low >= -100 * M.shape[0] * epsilon(M) * high):
         raise NotConvergentError
+
+
+def _trace(matrix: Array) -> Array:
+    if isinstance(matrix, np.ndarray):
+        return matrix.trace()
+    return array_namespace(matrix).linalg.trace(matrix)
 
 
 def _identity_minus(Y: Array) -> Array:

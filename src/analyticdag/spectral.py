@@ -7,80 +7,46 @@ tr f(A) is the sum over them, and an edge outside every component lies on no cyc
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from analyticdag._arrays import array_namespace, as_square_matrix, host_view, identity, quiet
 from analyticdag._typing import Array, IntArray
 
 __all__ = ["cyclic_components", "dominance_scaling", "spectral_radius"]
 
+_MARGIN = 0.99  # room for rounding in a proof by strict inequality
 
-def cyclic_components(A: np.ndarray[Any, Any]) -> list[IntArray] | None:
-    """Index sets of the components that hold a cycle; None when A is one component as a whole.
 
-    An empty list is a proof that A is acyclic.
+def cyclic_components(A: np.ndarray[Any, Any]) -> list[IntArray]:
+    """Index sets of the components that hold a cycle; an empty list proves A acyclic."""
+    from analyticdag._components import cyclic_members  # imports numba: at first use only
+
+    members, starts = cyclic_members(A)
+    return [members[a:b] for a, b in pairwise(starts)]
+
+
+def dominance_scaling(A: Array, s: float, max_steps: int = 40) -> tuple[Array | None, bool]:
+    """(v, proved): a vector v > 0 with A v < s v proves rho(A) < s; None stands for v = 1.
+
+    v_j A_ij / v_i then has row sums below s: elimination needs no pivoting, powers shrink from
+    the first step, and entries of 1e18 on a nearly acyclic graph do no harm.
     """
-    edges = A != 0
-    if _strongly_connected(edges):
-        return None
-    size = A.shape[0]
-    flat = np.flatnonzero(edges)
-    rows = np.concatenate(([0], np.cumsum(np.count_nonzero(edges, axis=1))))
-    graph = csr_array((np.ones(len(flat), np.int8), flat % size, rows), shape=A.shape)
-    _, labels = connected_components(graph, connection="strong")
-    cyclic = np.bincount(labels) > 1
-    cyclic[labels[edges.diagonal()]] = True  # a self-loop is a cycle of one
-    members = np.flatnonzero(cyclic[labels])
-    members = members[np.argsort(labels[members], kind="stable")]
-    starts = np.flatnonzero(np.diff(labels[members])) + 1
-    return np.split(members, starts) if len(members) else []
-
-
-def _strongly_connected(edges: np.ndarray[Any, Any]) -> bool:
-    """Whether node 0 reaches and is reached by every node.
-
-    Dense matrices pass after one or two steps, far cheaper than listing their edges.
-    """
-    size = len(edges)
-    if size <= 1:
-        return bool(edges.any())
-    if not (edges.any(axis=0).all() and edges.any(axis=1).all()):
-        return False
-    return _reaches_all(edges) and _reaches_all(edges.T)
-
-
-def _reaches_all(edges: np.ndarray[Any, Any]) -> bool:
-    reached = edges[0].copy()
-    reached[0] = True
-    fresh = reached
-    while fresh.any():
-        fresh = edges[fresh].any(axis=0) & ~reached
-        reached |= fresh
-    return bool(reached.all())
-
-
-def dominance_scaling(Y: Array, max_steps: int = 40) -> Array | None:
-    """A vector v > 0 with Y v < v; None if v = 1 does already, or if none is found soon.
-
-    Such a v proves rho(Y) < 1, and v_j Y_ij / v_i has row sums below one: elimination needs
-    no pivoting, powers shrink from the first step, and entries of 1e18 on a nearly acyclic
-    graph do no harm.
-    """
-    xp = array_namespace(Y)
-    v = xp.ones(Y.shape[0], dtype=Y.dtype, device=getattr(Y, "device", None))
+    xp = array_namespace(A)
+    image = xp.sum(A, axis=1)
+    if float(xp.max(image)) < _MARGIN * s:
+        return None, True
     with quiet():
-        for step in range(max_steps):
-            image = Y @ v
-            if bool(xp.all(image < 0.99 * v)):
-                return v if step else None
-            v = 1 + image  # partial sums of (I - Y)^-1 1
-            if not bool(xp.all(xp.isfinite(v))):
-                return None
-    return None
+        for _ in range(max_steps):
+            v = 1 + image / s  # partial sums of (I - A/s)^-1 1
+            image = A @ v
+            if bool(xp.all(image < _MARGIN * s * v)):
+                return v, True
+            if not bool(xp.all(xp.isfinite(image))):
+                break
+    return None, False
 
 
 def spectral_radius(A: Array, tol: float = 1e-10) -> float:
@@ -94,8 +60,6 @@ def spectral_radius(A: Array, tol: float = 1e-10) -> float:
     if host is None:
         return _gelfand(A)
     components = cyclic_components(host)
-    if components is None:
-        return _perron(host, tol)
     return max((_perron(host[np.ix_(c, c)], tol) for c in components), default=0.0)
 
 
