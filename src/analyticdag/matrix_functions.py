@@ -93,11 +93,10 @@ class MatrixPieces:
         Gauss–Legendre has positive weights and needs resolvents only: nothing cancels.
         """
         Y = self.A / s
-        parts = (
-            w / t * _resolvent_of(t * Y, self._method, self._inside)[0]
-            for t, w in _log_quadrature(Y)
-        )
-        return reduce(lambda total, part: total + part, parts)
+        total = 0 * Y
+        for t, weight in _log_quadrature(Y):
+            total = total + weight / t * _resolvent_of(t * Y, self._method, self._inside)[0]
+        return total
 
     def log_det(self, s: float) -> Array:
         """-log det(I - A/s), the trace of the logarithm."""
