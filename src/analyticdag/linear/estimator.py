@@ -1,0 +1,230 @@
+"""`AnalyticDAG`, the scikit-learn estimator.
+
+fit            -> check_table      -> Statistics ┐
+fit_covariance -> check_covariance -> Statistics ┴> learn_path -> finish -> attributes
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Hashable
+from typing import Any, Self
+
+import networkx as nx
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from analyticdag._typing import BoolArray, FloatArray, IntArray
+from analyticdag._validation import check_covariance, check_table, column_names
+from analyticdag.acyclicity import Acyclicity
+from analyticdag.errors import NotConvergedWarning, ScaleWarning
+from analyticdag.functions import AnalyticFunction, Truncated
+from analyticdag.graphs import to_cpdag, topological_order
+from analyticdag.knowledge import Knowledge
+from analyticdag.linear.finish import Edge, Finished, edge_table, finish
+from analyticdag.linear.learn import constraints_on, learn_path
+from analyticdag.linear.options import SCALE_LOSSES, Options
+from analyticdag.linear.placement import choose_placement, to_float64, to_host
+from analyticdag.linear.statistics import Statistics
+from analyticdag.losses import VARIANCE_FLOOR, Logistic, residual_variances
+from analyticdag.optimize.adam import Adam
+from analyticdag.optimize.path import PathResult
+from analyticdag.optimize.schedule import Schedule
+from analyticdag.optimize.trace import Status, Trace
+
+
+class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
+    """Learn a linear DAG, x_j = Σ_i W[i, j] x_i + e_j, under an analytic acyclicity constraint.
+
+    Parameters
+    ----------
+    loss : "mse", "likelihood-ev", "likelihood-nv" or "logistic"
+        Least squares; the Gaussian likelihood with equal or with unequal noise variances; the
+        Bernoulli likelihood for 0/1 data.
+    constraint : "exponential", "order-1", "order-2", … or an AnalyticFunction
+    lambda1 : weight of the l1 penalty; larger gives fewer edges.
+    w_threshold : weights of the path below this, in absolute value, are no edges.
+    solver : "adam", the paper's Algorithm 2, or an `Adam(...)` with other settings
+    refine : False; the path's own answer is returned.
+    knowledge : Knowledge or None
+    candidates : None, "correlation", "markov" or a boolean (d, d) mask of possible edges
+    standardize : learn on columns scaled to variance one; `weights_` refer to those.
+    schedule : Schedule or None, for the paper's.
+    device : None or "cpu" for NumPy, "cuda" or another Torch device.
+    dtype : None or "float64", or "float32"
+    random_state : reserved for solvers with randomness; Adam has none.
+    n_jobs : reserved for solvers that run in parallel; Adam does not.
+    verbose : 1 reports every stage to the logger "analyticdag".
+    checkpoint : None.
+
+    Attributes
+    ----------
+    weights_ : (d, d) floats, weights_[i, j] != 0 means i -> j.
+    adjacency_matrix_ : (d, d) of 0 and 1.
+    graph_ : networkx.DiGraph on the column names, edges with a `weight`.
+    cpdag_ : (d, d) of 0 and 1, the equivalence class; an undirected edge is set both ways.
+    causal_order_ : column indices, every cause before its effects: the certificate of a DAG.
+    edges_ : tuple of Edge(source, target, weight), by name.
+    removed_edges_ : list of (source, target) that were dropped to break cycles or to respect
+        max_parents.
+    h_ : the constraint at `weights_`; zero.
+    loss_ : the name of the loss that was used.
+    trace_ : Trace; what happened at every stage.
+    status_ : Status; its value says what to do.
+    n_iter_ : steps taken in all stages together.
+    mean_, scale_, noise_variances_ : the rest of the model, as `score` uses it.
+    n_features_in_, feature_names_in_ : as everywhere in scikit-learn.
+    """
+
+    def __init__(
+        self,
+        loss: str = "mse",
+        constraint: str | AnalyticFunction | Truncated = "order-2",
+        lambda1: float = 0.05,
+        w_threshold: float = 0.3,
+        solver: str | Adam = "adam",
+        refine: bool = False,
+        knowledge: Knowledge | None = None,
+        candidates: str | BoolArray | None = None,
+        standardize: bool = False,
+        schedule: Schedule | None = None,
+        device: str | None = None,
+        dtype: str | None = None,
+        random_state: int | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        checkpoint: str | None = None,
+    ) -> None:
+        self.loss = loss
+        self.constraint = constraint
+        self.lambda1 = lambda1
+        self.w_threshold = w_threshold
+        self.solver = solver
+        self.refine = refine
+        self.knowledge = knowledge
+        self.candidates = candidates
+        self.standardize = standardize
+        self.schedule = schedule
+        self.device = device
+        self.dtype = dtype
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.checkpoint = checkpoint
+
+    weights_: FloatArray
+    adjacency_matrix_: IntArray
+    graph_: nx.DiGraph
+    cpdag_: IntArray
+    causal_order_: IntArray
+    edges_: tuple[Edge, ...]
+    removed_edges_: list[tuple[Hashable, Hashable]]
+    h_: float
+    loss_: str
+    trace_: Trace
+    status_: Status
+    n_iter_: int
+    mean_: FloatArray
+    scale_: FloatArray
+    noise_variances_: FloatArray
+
+    def fit(self, X: Any, y: None = None) -> Self:
+        """Learn the graph from a table of rows; X is not changed, y is ignored."""
+        options = Options.of(self)
+        values = check_table(self, to_host(X), reset=True)
+        names = column_names(self, values.shape[1])
+        statistics = Statistics.from_table(values, names, standardize=options.standardize)
+        return self._fit(statistics, options, X)
+
+    def fit_covariance(self, S: Any, *, n_samples: int) -> Self:
+        """Learn the graph from a covariance of `n_samples` rows that are not needed themselves."""
+        options = Options.of(self)
+        values, n_samples, names = check_covariance(to_host(S), n_samples)
+        self._remember_names(names, len(values))
+        statistics = Statistics.from_covariance(
+            values, n_samples, column_names(self, len(values)), standardize=options.standardize
+        )
+        return self._fit(statistics, options, S)
+
+    def score(self, X: Any, y: None = None) -> float:
+        """Return the mean log-likelihood of the rows of X, for data held out from the fit.
+
+        The noise is Gaussian, with one variance for all columns under "likelihood-ev" and one for
+        each column otherwise; after "logistic" the Bernoulli likelihood. Constant columns count
+        for nothing.
+        """
+        check_is_fitted(self)
+        values = check_table(self, to_host(X), reset=False) / self.scale_
+        if self.loss_ == "logistic":
+            return -Logistic(values).value(self.weights_)
+        centred = values - self.mean_ / self.scale_
+        residuals = centred - centred @ self.weights_
+        varies = self.noise_variances_ > 0
+        v, scale = self.noise_variances_[varies], self.scale_[varies]
+        fit = np.mean(residuals[:, varies] ** 2, axis=0) / v
+        return float(-0.5 * np.sum(fit + np.log(2.0 * math.pi * v) + 2.0 * np.log(scale)))
+
+    def _fit(self, statistics: Statistics, options: Options, like: Any) -> Self:
+        if statistics.looks_standardised and options.loss in SCALE_LOSSES:
+            warnings.warn(
+                f"loss={options.loss!r} reads directions from the scales of the columns, but all "
+                "variances are one; use loss='likelihood-nv', or data in their own units",
+                ScaleWarning,
+                stacklevel=3,
+            )
+        constraints = constraints_on(statistics, options)
+        place = choose_placement(like, self.device, self.dtype)
+        path = learn_path(statistics, options, constraints, place)
+        finished = finish(to_float64(path.weights), options.w_threshold, constraints)
+        self._keep(statistics, options, path, finished)
+        return self
+
+    def _keep(
+        self, statistics: Statistics, options: Options, path: PathResult, finished: Finished
+    ) -> None:
+        """Set the learned attributes."""
+        names, W, adjacency = statistics.names, finished.weights, finished.adjacency
+        self.weights_ = W
+        self.adjacency_matrix_ = adjacency.astype(np.int64)
+        self.edges_ = edge_table(W, adjacency, names)
+        self.graph_ = nx.DiGraph()
+        self.graph_.add_nodes_from(names)
+        self.graph_.add_weighted_edges_from(self.edges_)
+        self.cpdag_ = to_cpdag(adjacency)
+        self.causal_order_ = topological_order(adjacency)
+        self.removed_edges_ = [
+            (names[i], names[j]) for i, j in (*finished.on_cycles, *finished.over_limit)
+        ]
+        self.h_ = float(Acyclicity(options.function).value(W))
+        self.loss_, self.trace_, self.n_iter_ = options.loss, path.trace, path.n_steps
+        self.mean_, self.scale_ = statistics.mean, statistics.scale
+        self.noise_variances_ = _noise_variances(
+            statistics, W, pooled=self.loss_ == "likelihood-ev"
+        )
+        self.status_ = _status(path.status, finished)
+        if not self.status_.converged:
+            warnings.warn(self.status_.value, NotConvergedWarning, stacklevel=4)
+
+    def _remember_names(self, names: Any, n_features: int) -> None:
+        """Set what scikit-learn sets from a table."""
+        self.n_features_in_ = n_features
+        if names is not None and all(isinstance(name, str) for name in names):
+            self.feature_names_in_ = np.asarray(names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+
+def _status(status: Status, finished: Finished) -> Status:
+    left = status is Status.CONVERGED and finished.on_cycles
+    return Status.CYCLES_LEFT if left else status
+
+
+def _noise_variances(statistics: Statistics, W: FloatArray, *, pooled: bool) -> FloatArray:
+    """Return the noise variance of each column; zero for constant ones."""
+    v = np.maximum(residual_variances(statistics.S, W), VARIANCE_FLOOR * np.diag(statistics.S))
+    varies = ~statistics.constant
+    if pooled and varies.any():
+        v[varies] = v[varies].mean()
+    return np.where(varies, v, 0.0)

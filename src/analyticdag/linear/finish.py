@@ -1,0 +1,78 @@
+"""From the weights of a path to a DAG: threshold, cycles, limits.
+
+1. Weights below the threshold become zero; a required edge stays whatever its weight.
+2. If a cycle is left, the weakest edges on cycles are dropped until none is.
+3. If a node has more parents than allowed, its weakest ones are dropped.
+
+What steps 2 and 3 took is reported; the order that remains is the certificate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from analyticdag._typing import BoolArray, FloatArray
+from analyticdag.graphs import nearest_dag
+from analyticdag.knowledge import Constraints
+
+
+class Edge(NamedTuple):
+    """One row of `edges_`."""
+
+    source: Hashable
+    target: Hashable
+    weight: float
+
+
+@dataclass(frozen=True, eq=False)
+class Finished:
+    """Weights of a DAG, its edges, and what was dropped to get there."""
+
+    weights: FloatArray
+    adjacency: BoolArray
+    on_cycles: tuple[tuple[int, int], ...] = ()
+    over_limit: tuple[tuple[int, int], ...] = ()
+
+
+def finish(weights: FloatArray, threshold: float, constraints: Constraints) -> Finished:
+    """Turn the weights of a path into a DAG that respects the constraints."""
+    required = constraints.required
+    W = np.where((np.abs(weights) >= threshold) | required, weights, 0.0)
+    # A required edge of weight zero must be seen by the cycle test as well.
+    W, on_cycles = nearest_dag(np.where(required & (W == 0.0), _TINY, W), protected=required)
+    over_limit = _over_limit(W, constraints)
+    for edge in over_limit:
+        W[edge] = 0.0
+    adjacency: BoolArray = W != 0.0
+    W = np.where(np.abs(W) > _TINY, W, 0.0)
+    return Finished(W, adjacency, tuple(on_cycles), tuple(over_limit))
+
+
+def edge_table(
+    weights: FloatArray, adjacency: BoolArray, names: Sequence[Hashable]
+) -> tuple[Edge, ...]:
+    """Return the edges by name, in the order of the columns."""
+    return tuple(
+        Edge(names[int(i)], names[int(j)], float(weights[i, j])) for i, j in np.argwhere(adjacency)
+    )
+
+
+_TINY = float(np.finfo(np.float64).tiny)
+
+
+def _over_limit(W: FloatArray, constraints: Constraints) -> list[tuple[int, int]]:
+    """Return the weakest edges of nodes with more than max_parents; required ones stay."""
+    limit = constraints.max_parents
+    if limit is None:
+        return []
+    strength = np.where(constraints.required, np.inf, np.abs(W))
+    edges = []
+    for j in np.flatnonzero(np.count_nonzero(W, axis=0) > limit):
+        parents = np.flatnonzero(W[:, j])
+        weakest_first = parents[np.argsort(strength[parents, j], kind="stable")]
+        edges += [(int(i), int(j)) for i in weakest_first[: len(parents) - limit]]
+    return edges

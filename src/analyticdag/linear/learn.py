@@ -1,0 +1,48 @@
+"""From statistics to weights: build the problem, follow the path."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from analyticdag._typing import Array
+from analyticdag.candidates import candidate_mask
+from analyticdag.errors import ParameterError
+from analyticdag.knowledge import Constraints
+from analyticdag.linear.options import Options
+from analyticdag.linear.placement import Placement
+from analyticdag.linear.statistics import Statistics
+from analyticdag.losses import Logistic, Loss, covariance_loss
+from analyticdag.optimize.path import PathResult, follow
+from analyticdag.optimize.problem import Problem
+
+
+def constraints_on(statistics: Statistics, options: Options) -> Constraints:
+    """Return what knowledge and candidates say about the columns at hand."""
+    known = options.knowledge.resolve(statistics.names)
+    plausible = candidate_mask(options.candidates, statistics.S, statistics.n_samples)
+    return known.restricted_to(plausible & statistics.touchable)
+
+
+def learn_path(
+    statistics: Statistics, options: Options, constraints: Constraints, place: Placement
+) -> PathResult:
+    """Follow the path from zero, on the arrays that `place` stands for."""
+    problem = Problem(
+        loss=_loss(statistics, options, place),
+        function=options.function,
+        lambda1=options.lambda1,
+        allowed=place.put(constraints.allowed),
+        penalised=place.put(~constraints.required),
+    )
+    start: Array = place.put(np.zeros_like(statistics.S))
+    return follow(problem, options.schedule, options.minimiser, start, verbose=options.verbose)
+
+
+def _loss(statistics: Statistics, options: Options, place: Placement) -> Loss:
+    if options.loss != "logistic":
+        return covariance_loss(options.loss, place.put(statistics.S))
+    if statistics.rows is None:
+        raise ParameterError(
+            "loss='logistic' needs the rows, which fit_covariance does not have; call fit(X)"
+        )
+    return Logistic(place.put(statistics.rows))

@@ -1,0 +1,79 @@
+"""Which array library, device and precision the path runs on.
+
+NumPy unless asked otherwise: `device="cuda"` (or any Torch device name but "cpu") runs on Torch,
+and a Torch or CuPy array given to `fit` keeps the path on its own library and device. Arrays move
+twice in a fit, when it starts and when it ends.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace, is_cupy_array, is_torch_array
+from array_api_compat import device as device_of
+
+from analyticdag._typing import Array, FloatArray
+from analyticdag.errors import MissingDependencyError, ParameterError
+
+_DTYPES = {None: "float64", "float64": "float64", "float32": "float32"}
+
+
+@dataclass(frozen=True)
+class Placement:
+    """An array namespace, a device of it (None for its default) and a precision."""
+
+    xp: Any
+    device: Any
+    dtype: Any
+
+    @property
+    def on_host(self) -> bool:
+        """Whether this is plain NumPy in double precision, as the compiled solvers need."""
+        return bool(self.xp.__name__.endswith("numpy") and self.dtype == np.float64)
+
+    def put(self, array: Any) -> Array:
+        """Return a NumPy array as an array of this place."""
+        return self.xp.asarray(np.asarray(array), dtype=self.dtype, device=self.device)
+
+
+def choose_placement(X: Any, device: str | None, dtype: str | None) -> Placement:
+    """Return the place for the path, given the data and the estimator's parameters."""
+    if dtype not in _DTYPES:
+        raise ParameterError(f"dtype must be 'float64', 'float32' or None, not {dtype!r}")
+    if device is None and (is_torch_array(X) or is_cupy_array(X)):
+        xp, where = array_namespace(X), device_of(X)
+    elif device is None or device == "cpu":
+        xp, where = array_namespace(np.empty(0)), None
+    else:
+        xp, where = _torch_on(device)
+    return Placement(xp, where, getattr(xp, _DTYPES[dtype]))
+
+
+def to_host(array: Any) -> Any:
+    """Return a Torch or CuPy array as NumPy; anything else as it is."""
+    if is_torch_array(array):
+        return array.detach().cpu().numpy()
+    return array.get() if is_cupy_array(array) else array
+
+
+def to_float64(array: Array) -> FloatArray:
+    """Return any array as a double-precision NumPy array."""
+    return np.array(to_host(array), dtype=np.float64)
+
+
+def _torch_on(device: str) -> tuple[Any, Any]:
+    try:
+        torch = importlib.import_module("torch")
+    except ImportError as error:
+        raise MissingDependencyError("torch", "nonlinear") from error
+    try:
+        probe = torch.empty(0, device=device)
+    except (RuntimeError, AssertionError, NotImplementedError, TypeError) as error:
+        raise ParameterError(
+            f"device={device!r} cannot be used here ({str(error).splitlines()[0]}); "
+            "use None or 'cpu'"
+        ) from error
+    return array_namespace(probe), probe.device

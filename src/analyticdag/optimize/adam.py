@@ -1,0 +1,201 @@
+"""The paper's minimiser: Adam on the stage objective, one evaluation of the constraint a step.
+
+    minimise:  repeat                                        (once, or as often as DAGMA restarts)
+                   descend:  repeat
+                                 gradient of mu·[loss + lambda1·‖W‖₁] + h
+                                 Adam step
+                             until the objective stalls, checked every `check_every` steps
+
+What to do when W leaves the domain of the constraint is a choice, `on_leaving`:
+
+* "reset", Algorithm 1: evaluate that step with s reset to ρ(A) + 0.1·order, and go on;
+* "restart", DAGMA: halve the step until W is inside again, or, at small s and at the first step,
+  start the stage anew with s raised by 0.1 and half the learning rate.
+
+Everything in the loop is of the array kind of W and stays on its device. The constraint's own
+domain test is the one thing that a step must know on the host; all else is read at check points.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from array_api_compat import array_namespace, is_numpy_array
+
+from analyticdag._typing import Array
+from analyticdag.errors import OutsideDomainError, ParameterError
+from analyticdag.optimize.path import StageResult
+from analyticdag.optimize.problem import Problem
+from analyticdag.optimize.push import Push, push_of
+from analyticdag.optimize.schedule import Stage
+from analyticdag.optimize.trace import Stop, TraceRecord
+
+# DAGMA's constants: below this s a stage is restarted, by this much s is raised, and a learning
+# rate this small means that no step is left.
+_RESTART_BELOW = 0.9
+_RAISE = 0.1
+_NO_STEP = 1e-16
+_EPSILON = 1e-8
+
+
+@dataclass(frozen=True)
+class Adam:
+    """Adam with the paper's settings.
+
+    Parameters
+    ----------
+    learning_rate, betas : as published: 3e-4, and 0.99 / 0.999.
+    check_every : steps between two looks at the objective.
+    on_leaving : "reset" (Algorithm 1) or "restart" (DAGMA).
+    proximal : take the l1 penalty as a proximal step, which gives exact zeros; a subgradient
+        never does.
+    record_every : also record the state every so many steps; None for the ends of stages only.
+    """
+
+    learning_rate: float = 3e-4
+    betas: tuple[float, float] = (0.99, 0.999)
+    check_every: int = 1000
+    on_leaving: Literal["reset", "restart"] = "reset"
+    proximal: bool = False
+    record_every: int | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 < self.learning_rate < math.inf:
+            raise ParameterError(f"learning_rate must be positive, not {self.learning_rate!r}")
+        if not all(0 <= beta < 1 for beta in self.betas):
+            raise ParameterError(f"betas must lie in [0, 1), not {self.betas!r}")
+        if self.check_every < 1 or (self.record_every is not None and self.record_every < 1):
+            raise ParameterError("check_every and record_every must be at least 1")
+        if self.on_leaving not in ("reset", "restart"):
+            raise ParameterError(
+                f"on_leaving must be 'reset' or 'restart', not {self.on_leaving!r}"
+            )
+
+    def minimise(self, problem: Problem, W: Array, stage: Stage, number: int) -> StageResult:
+        """Solve one stage from W."""
+        if self.on_leaving == "reset":
+            descent = _Descent(self, problem, W, stage, number)
+            descent.run(push_of(problem.constraint(stage.s), W, reset=True))
+            return descent.result()
+        return self._minimise_with_restarts(problem, W, stage, number)
+
+    def _minimise_with_restarts(
+        self, problem: Problem, W: Array, stage: Stage, number: int
+    ) -> StageResult:
+        """DAGMA's way: from W again, with a larger domain and a smaller step, until it fits."""
+        settings, n_wasted = self, 0
+        while True:
+            descent = _Descent(settings, problem, W, stage, number)
+            if descent.run(push_of(problem.constraint(stage.s), W, reset=False)):
+                return descent.result(n_wasted)
+            n_wasted += descent.step
+            settings = replace(settings, learning_rate=settings.learning_rate / 2.0)
+            stage = replace(stage, s=stage.s + _RAISE)
+
+
+class _Descent:
+    """One run of Adam through a stage: the state that its steps share."""
+
+    def __init__(
+        self, settings: Adam, problem: Problem, W: Array, stage: Stage, number: int
+    ) -> None:
+        # NumPy itself where it will do: the compatibility layer's sign costs more than a product.
+        xp = np if is_numpy_array(W) else array_namespace(W)
+        self.settings, self.problem, self.stage, self.number = settings, problem, stage, number
+        self.xp, self.W, self.step = xp, W, 0
+        self.learning_rate = settings.learning_rate
+        self.first, self.second = xp.zeros_like(W), xp.zeros_like(W)
+        # Scaled once, not at every step. h pushes only where W is not zero, so masking the rest
+        # of the gradient keeps an edge that is not allowed at exactly zero.
+        self.mu_allowed = stage.mu * problem.allowed
+        self.penalty = problem.lambda1 * problem.penalised
+        self.records: list[TraceRecord] = []
+
+    def run(self, push: Push) -> bool:
+        """Step until there is a reason to stop; False when the stage has to be restarted."""
+        previous = math.inf
+        while True:
+            try:
+                self._advance(self._gradient(push))
+            except OutsideDomainError:
+                if self.step == 0 or self.stage.s <= _RESTART_BELOW:
+                    return False
+                if not self._shorten():
+                    self.records.append(self._record(Stop.NO_STEP_LEFT))
+                    return True
+                continue
+            if self.step % self.settings.check_every == 0 or self.step == self.stage.max_steps:
+                record = self._record()
+                reason = self._reason_to_stop(previous, record.objective)
+                if reason is not None:
+                    self.records.append(replace(record, reason=reason))
+                    return True
+                previous = record.objective
+            if self.settings.record_every and self.step % self.settings.record_every == 0:
+                self.records.append(self._record())
+
+    def result(self, n_wasted: int = 0) -> StageResult:
+        """Return where the run ended; `n_wasted` steps of abandoned runs are counted too."""
+        return StageResult(self.W, tuple(self.records), n_wasted + self.step)
+
+    def _gradient(self, push: Push) -> Array:
+        """Return the gradient of the stage objective; with `proximal`, without its l1 part."""
+        W = self.W
+        pushed = push(W)
+        G = self.problem.loss.gradient(W)
+        if not self.settings.proximal:
+            G += self.penalty * self.xp.sign(W)
+        G *= self.mu_allowed
+        G += pushed
+        return G
+
+    def _advance(self, G: Array) -> None:
+        """Take one Adam step, with both bias corrections folded into two numbers."""
+        beta1, beta2 = self.settings.betas
+        self.step += 1
+        self.first *= beta1
+        self.first += (1.0 - beta1) * G
+        G *= G
+        self.second *= beta2
+        self.second += (1.0 - beta2) * G
+        correction = math.sqrt(1.0 - beta2**self.step)
+        self.unit = correction / (1.0 - beta1**self.step)
+        self.scale = self.xp.sqrt(self.second)
+        self.scale += _EPSILON * correction
+        self.origin = self.W
+        self._move()
+
+    def _move(self) -> None:
+        """Go from `origin` along the Adam direction by the learning rate."""
+        length = self.learning_rate * self.unit
+        step = self.first / self.scale
+        step *= length
+        W = self.origin - step
+        if self.settings.proximal:
+            # The proximal step in Adam's own metric: each entry has its own step length.
+            xp = self.xp
+            shrink = (length * self.penalty) * self.mu_allowed / self.scale
+            W = xp.sign(W) * xp.maximum(xp.abs(W) - shrink, xp.zeros_like(W))
+        self.W = W
+
+    def _shorten(self) -> bool:
+        """Repeat the last step half as long; False when nothing is left of it."""
+        self.learning_rate /= 2.0
+        if self.learning_rate <= _NO_STEP:
+            self.W = self.origin
+            return False
+        self._move()
+        return True
+
+    def _reason_to_stop(self, previous: float, objective: float) -> Stop | None:
+        if not math.isfinite(objective):
+            return Stop.NOT_FINITE
+        if math.isfinite(previous) and abs(previous - objective) <= self.stage.tol * abs(previous):
+            return Stop.TOLERANCE
+        return Stop.MAX_STEPS if self.step >= self.stage.max_steps else None
+
+    def _record(self, reason: Stop | None = None) -> TraceRecord:
+        return self.problem.record(self.W, self.stage, self.number, self.step, reason)

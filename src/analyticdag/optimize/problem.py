@@ -1,0 +1,73 @@
+"""The equation: mu·[loss(W) + lambda1·‖W‖₁] + h(W), over the edges that may exist.
+
+A `Problem` holds everything but mu and s, which a stage of the schedule supplies. It is of one
+array kind: the loss, the masks and every W given to it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from array_api_compat import array_namespace
+
+from analyticdag._typing import Array
+from analyticdag.acyclicity import Acyclicity
+from analyticdag.errors import ParameterError
+from analyticdag.functions import AnalyticFunction, Truncated
+from analyticdag.losses import Loss
+from analyticdag.optimize.schedule import Stage
+from analyticdag.optimize.trace import Stop, TraceRecord
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A loss, an l1 penalty and an acyclicity constraint, with the edges that may exist.
+
+    `allowed` and `penalised` are 0/1 arrays of the dtype of W: where an edge may be, and where the
+    penalty counts (everywhere but on required edges).
+    """
+
+    loss: Loss
+    function: AnalyticFunction | Truncated
+    lambda1: float
+    allowed: Array
+    penalised: Array
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.lambda1, int | float) or not 0 <= self.lambda1 < math.inf:
+            raise ParameterError(f"lambda1 must be a number of at least 0, not {self.lambda1!r}")
+
+    def constraint(self, s: float) -> Acyclicity:
+        """Return the constraint tr f(A/s) - c0·d."""
+        return Acyclicity(self.function.scaled(s))
+
+    def record(
+        self, W: Array, stage: Stage, number: int, step: int, reason: Stop | None = None
+    ) -> TraceRecord:
+        """Evaluate everything at W, the state after `step` steps of stage `number`.
+
+        The constraint is evaluated as in Algorithm 1, so a W outside the domain has a record too.
+        This is where numbers leave the device: at check points only.
+        """
+        xp = array_namespace(W)
+        loss, loss_gradient = self.loss.value_and_gradient(W)
+        h, h_gradient, s_used = self.constraint(stage.s).adaptive(W)
+        penalty = self.lambda1 * float(xp.sum(xp.abs(W) * self.penalised))
+        return TraceRecord(
+            stage=number,
+            step=step,
+            mu=stage.mu,
+            s=stage.s,
+            s_used=float(s_used),
+            objective=stage.mu * (loss + penalty) + float(h),
+            loss=loss,
+            h=float(h),
+            loss_gradient_norm=_norm(loss_gradient * self.allowed),
+            constraint_gradient_norm=_norm(h_gradient * self.allowed),
+            reason=reason,
+        )
+
+
+def _norm(G: Array) -> float:
+    return float(array_namespace(G).linalg.vector_norm(G))

@@ -1,0 +1,82 @@
+"""The fast gradient of the constraint: the same numbers as the careful one, or the careful one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from analyticdag.acyclicity import Acyclicity
+from analyticdag.errors import OutsideDomainError
+from analyticdag.functions import Exponential, Inverse, Truncated, named
+from analyticdag.optimize.push import push_of
+
+FUNCTIONS = {
+    **{name: named(name) for name in ("order-1", "order-2", "order-3", "order-4", "order-7")},
+    "exponential": named("exponential"),
+    "order-2 scaled": named("order-2").scaled(0.7),
+    "exponential scaled": named("exponential").scaled(0.6),
+    "three times order-3": 3.0 * named("order-3"),
+    "a sum": Inverse(1.0) + Exponential(2.0),
+    "a polynomial": Truncated(Inverse(1.0), 4),
+}
+
+
+def weights(size: float, d: int = 6) -> Any:
+    """Dense cyclic weights with spectral radius of A = W∘W equal to `size`."""
+    W = np.random.default_rng(3).normal(size=(d, d)) * (1.0 - np.eye(d))
+    return W * np.sqrt(size / np.abs(np.linalg.eigvals(W * W)).max())
+
+
+@pytest.mark.parametrize("reset", [True, False])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_inside_the_domain_it_is_the_gradient(name: str, reset: bool) -> None:
+    constraint = Acyclicity(FUNCTIONS[name])
+    for W in (weights(0.5), np.triu(weights(0.5)), np.zeros((6, 6))):
+        push = push_of(constraint, W, reset=reset)
+        np.testing.assert_allclose(push(W), constraint.gradient(W), rtol=1e-8, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_outside_it_resets_as_algorithm_1_does(name: str) -> None:
+    constraint, W = Acyclicity(FUNCTIONS[name]), weights(3.0)
+    push = push_of(constraint, W, reset=True)
+    np.testing.assert_allclose(push(W), constraint.adaptive(W)[1], rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["order-1", "order-2", "a sum"])
+def test_outside_without_reset_it_says_so(name: str) -> None:
+    constraint, W = Acyclicity(FUNCTIONS[name]), weights(3.0)
+    with pytest.raises(OutsideDomainError):
+        push_of(constraint, W, reset=False)(W)
+
+
+def test_the_edge_of_the_domain_is_not_missed() -> None:
+    constraint = Acyclicity(named("order-1"))
+    inside, past = weights(0.999), weights(1.001)
+    push = push_of(constraint, inside, reset=False)
+    np.testing.assert_allclose(push(inside), constraint.gradient(inside), rtol=1e-6)
+    with pytest.raises(OutsideDomainError):
+        push(past)
+
+
+def test_a_singular_matrix_is_outside() -> None:
+    W = np.array([[0.0, 1.0], [1.0, 0.0]])
+    with pytest.raises(OutsideDomainError):
+        push_of(Acyclicity(named("order-2")), W, reset=False)(W)
+
+
+def test_large_weights_do_not_lose_the_exponential() -> None:
+    W = np.array([[0.0, 4.0], [3.0, 0.0]])
+    constraint = Acyclicity(named("exponential"))
+    push = push_of(constraint, W, reset=True)
+    np.testing.assert_allclose(push(W), constraint.gradient(W), rtol=1e-10)
+
+
+def test_weights_are_not_changed() -> None:
+    for name in ("order-2", "exponential"):
+        W = weights(0.5)
+        before = W.copy()
+        push_of(Acyclicity(named(name)), W, reset=True)(W)
+        np.testing.assert_array_equal(W, before)
