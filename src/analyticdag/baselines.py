@@ -1,0 +1,222 @@
+"""What to compare with: published methods composed from our parts, and honest baselines.
+
+| name                   | is                                                                  |
+|------------------------|---------------------------------------------------------------------|
+| `dagma`                | order-1 × the paper's schedule × Adam that restarts a stage outside |
+| `golem`                | Gaussian likelihood × one stage, the exponential as a soft penalty  |
+| `tmpi`                 | a truncated power series × the paper's schedule × Adam              |
+| `notears`              | exponential × augmented Lagrangian × L-BFGS-B                       |
+| `conditional_variance` | order by conditional variance, parents selected by BIC              |
+| `sort_and_regress`     | order by variance, parents selected by BIC                          |
+| `empty_graph`          | no edge at all                                                      |
+
+Each takes a table X of shape (n, d) and returns weights of shape (d, d) that are a DAG. The
+settings are those of the papers; keyword arguments change them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+
+from analyticdag._typing import FloatArray, IntArray
+from analyticdag.acyclicity import Acyclicity
+from analyticdag.errors import ParameterError
+from analyticdag.functions import Exponential, Inverse, Truncated
+from analyticdag.graphs import nearest_dag
+from analyticdag.linear import AnalyticDAG
+from analyticdag.losses import LeastSquares, covariance
+from analyticdag.optimize.adam import Adam
+from analyticdag.optimize.schedule import Schedule, Stage
+from analyticdag.orders import conditional_variance_order, variance_order
+
+__all__ = [
+    "BASELINES",
+    "conditional_variance",
+    "dagma",
+    "empty_graph",
+    "golem",
+    "notears",
+    "sort_and_regress",
+    "tmpi",
+]
+
+
+def dagma(X: FloatArray, **changes: Any) -> FloatArray:
+    """DAGMA (Bello et al. 2022): log-det, s raised and the stage restarted outside the domain."""
+    return _fitted(
+        X,
+        {"constraint": "order-1", "lambda1": 0.03, "solver": Adam(on_leaving="restart")},
+        changes,
+    )
+
+
+def tmpi(X: FloatArray, *, degree: int = 15, **changes: Any) -> FloatArray:
+    """TMPI (Zhang et al. 2022): the power series cut at `degree`, which misses longer cycles."""
+    return _fitted(
+        X, {"constraint": Truncated(Inverse(), degree), "lambda1": 0.03, "solver": Adam()}, changes
+    )
+
+
+def golem(X: FloatArray, *, equal_variances: bool = True, **changes: Any) -> FloatArray:
+    """GOLEM (Ng et al. 2020): likelihood + 0.02·‖W‖₁ + 5·h in one stage, h the exponential's."""
+    return _fitted(
+        X,
+        {
+            "loss": "likelihood-ev" if equal_variances else "likelihood-nv",
+            "constraint": "exponential",
+            "lambda1": 0.02,
+            "solver": Adam(learning_rate=1e-3, betas=(0.9, 0.999)),
+            # mu·[loss + penalty] + h is a fifth of their objective.
+            "schedule": Schedule([Stage(mu=1.0 / 5.0, max_steps=100_000)]),
+        },
+        changes,
+    )
+
+
+def notears(
+    X: FloatArray,
+    *,
+    lambda1: float = 0.1,
+    w_threshold: float = 0.3,
+    h_tol: float = 1e-8,
+    rho_max: float = 1e16,
+    max_rounds: int = 100,
+) -> FloatArray:
+    """NOTEARS (Zheng et al. 2018): the augmented Lagrangian of the exponential constraint."""
+    loss, constraint = LeastSquares(covariance(np.asarray(X, float))), Acyclicity(Exponential())
+    W = np.zeros_like(loss.S)
+    rho, alpha, h = 1.0, 0.0, math.inf
+    for _ in range(max_rounds):
+        while rho < rho_max:
+            W_new = _minimise_lagrangian(loss, constraint, W, rho, alpha, lambda1)
+            h_new = float(constraint.value(W_new))
+            if h_new <= 0.25 * h:
+                break
+            rho *= 10.0
+        W, h = W_new, h_new
+        alpha += rho * h
+        if h <= h_tol or rho >= rho_max:
+            break
+    return nearest_dag(np.where(np.abs(W) >= w_threshold, W, 0.0))[0]
+
+
+def conditional_variance(X: FloatArray, *, gamma: float = 0.5) -> FloatArray:
+    """Each time the node of least variance given those before it; parents selected by BIC.
+
+    Under equal noise variances and known scale this alone is nearly the whole answer.
+    """
+    S = covariance(np.asarray(X, float))
+    return _selected_weights(S, len(X), conditional_variance_order(S), gamma)
+
+
+def sort_and_regress(X: FloatArray, *, gamma: float = 0.5) -> FloatArray:
+    """Nodes sorted by their variance, parents selected by BIC (Reisach et al. 2021)."""
+    S = covariance(np.asarray(X, float))
+    return _selected_weights(S, len(X), variance_order(S), gamma)
+
+
+def empty_graph(X: FloatArray) -> FloatArray:
+    """No edges: what a method has to beat before anything else."""
+    return np.zeros((np.shape(X)[1], np.shape(X)[1]))
+
+
+BASELINES: Mapping[str, Callable[..., FloatArray]] = MappingProxyType(
+    {
+        "dagma": dagma,
+        "golem": golem,
+        "tmpi": tmpi,
+        "notears": notears,
+        "conditional-variance": conditional_variance,
+        "sort-and-regress": sort_and_regress,
+        "empty": empty_graph,
+    }
+)
+
+
+def _fitted(X: FloatArray, settings: dict[str, Any], changes: dict[str, Any]) -> FloatArray:
+    model = AnalyticDAG(**{"loss": "mse", "refine": False, **settings, **changes}).fit(X)
+    return model.weights_
+
+
+def _minimise_lagrangian(
+    loss: LeastSquares,
+    constraint: Acyclicity,
+    W: FloatArray,
+    rho: float,
+    alpha: float,
+    lambda1: float,
+) -> FloatArray:
+    """Minimise loss + lambda1·‖W‖₁ + rho/2·h² + alpha·h; W = W⁺ - W⁻ makes ‖·‖₁ smooth."""
+    d = len(W)
+
+    def objective(halves: FloatArray) -> tuple[float, FloatArray]:
+        positive, negative = halves.reshape(2, d, d)
+        W = positive - negative
+        value, G = loss.value_and_gradient(W)
+        h, push = constraint.value_and_gradient(W)
+        G = G + (rho * h + alpha) * push
+        total = value + lambda1 * float(halves.sum()) + (0.5 * rho * h + alpha) * h
+        return total, np.concatenate([(G + lambda1).ravel(), (lambda1 - G).ravel()])
+
+    bounds = [(0.0, 0.0 if i == j else None) for _ in range(2) for i in range(d) for j in range(d)]
+    start = np.concatenate([np.maximum(W, 0.0).ravel(), np.maximum(-W, 0.0).ravel()])
+    result = minimize(objective, start, method="L-BFGS-B", jac=True, bounds=bounds)
+    positive, negative = result.x.reshape(2, d, d)
+    weights: FloatArray = positive - negative
+    return weights
+
+
+def _selected_weights(S: FloatArray, n: int, order: IntArray, gamma: float) -> FloatArray:
+    """Regress every node on parents selected among its predecessors."""
+    if gamma < 0:
+        raise ParameterError(f"gamma must be at least 0, not {gamma!r}")
+    d = len(S)
+    price = (math.log(n) + 4.0 * gamma * math.log(max(d, 2))) / n
+    W = np.zeros((d, d))
+    for position in range(1, d):
+        node = int(order[position])
+        parents = _select_parents(S, node, order[:position], price)
+        W[parents, node] = np.linalg.lstsq(
+            S[np.ix_(parents, parents)], S[parents, node], rcond=None
+        )[0]
+    return W
+
+
+def _select_parents(S: FloatArray, node: int, candidates: IntArray, price: float) -> IntArray:
+    """Add the best candidate while log(residual variance) falls by more than the price; then
+    drop those that are no longer worth theirs."""
+    nodes = np.append(candidates, node)
+    C = S[np.ix_(nodes, nodes)].copy()
+    floor = 1e-10 * C.diagonal()
+    chosen: list[int] = []
+    while len(chosen) < len(candidates) and C[-1, -1] > floor[-1]:
+        variances = C.diagonal()[:-1]
+        usable = variances > floor[:-1]
+        gains = np.where(usable, C[:-1, -1] ** 2 / np.where(usable, variances, 1.0), 0.0)
+        best = int(np.argmax(gains))
+        left = max(C[-1, -1] - gains[best], floor[-1])
+        if math.log(C[-1, -1] / left) <= price:
+            break
+        chosen.append(best)
+        C -= np.outer(C[:, best], C[best]) / C[best, best]  # condition on the new parent
+    return _without_idle(S, node, candidates[np.array(chosen, dtype=np.int64)], price)
+
+
+def _without_idle(S: FloatArray, node: int, parents: IntArray, price: float) -> IntArray:
+    """Drop the parent that explains least, while it does not earn its price."""
+    while len(parents):
+        P = np.linalg.pinv(S[np.ix_(parents, parents)], hermitian=True)
+        coefficients = P @ S[parents, node]
+        residual = max(S[node, node] - S[parents, node] @ coefficients, 1e-10 * S[node, node])
+        losses = coefficients**2 / P.diagonal()
+        weakest = int(np.argmin(losses))
+        if math.log1p(losses[weakest] / residual) > price:
+            break
+        parents = np.delete(parents, weakest)
+    return parents
