@@ -345,7 +345,7 @@ def test_standardised_data_are_warned_of_once() -> None:
         ({"candidates": "pc"}, "'pc' is not available in this version"),
         ({"dtype": "float16"}, "dtype must be 'float64', 'float32' or None"),
         ({"device": "nowhere"}, "device='nowhere' cannot be used here"),
-        ({"checkpoint": "here"}, "checkpoint is not available in this version"),
+        ({"checkpoint": 3}, "checkpoint must be the name of a file or None, not 3"),
         ({"loss": "logistic", "standardize": True}, "needs 0/1 data, which standardize=True"),
     ],
 )

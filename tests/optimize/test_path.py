@@ -11,12 +11,13 @@ import pytest
 
 from analyticdag.functions import named
 from analyticdag.losses import LeastSquares
-from analyticdag.optimize.path import StageResult, follow
+from analyticdag.optimize.path import PathState, StageResult, follow
 from analyticdag.optimize.problem import Problem
 from analyticdag.optimize.schedule import Schedule, Stage
 from analyticdag.optimize.trace import Status, Stop
 
 ALLOWED = 1.0 - np.eye(2)
+START = PathState(np.zeros((2, 2)))
 
 
 def problem() -> Problem:
@@ -42,7 +43,7 @@ SCHEDULE = Schedule.geometric(s=[1.0, 0.9, 0.8])
 
 def test_every_stage_starts_where_the_last_ended() -> None:
     minimiser = Adding([Stop.MAX_STEPS, Stop.MAX_STEPS, Stop.TOLERANCE])
-    result = follow(problem(), SCHEDULE, minimiser, np.zeros((2, 2)))
+    result = follow(problem(), SCHEDULE, minimiser, START)
     assert [W[0, 1] for W in minimiser.starts] == pytest.approx([0.0, 0.1, 0.2])
     assert result.weights[0, 1] == pytest.approx(0.3)
     assert result.n_steps == 21
@@ -60,26 +61,26 @@ def test_every_stage_starts_where_the_last_ended() -> None:
 )
 def test_the_last_stage_decides_the_status(reason: Stop, status: Status) -> None:
     minimiser = Adding([Stop.TOLERANCE, Stop.TOLERANCE, reason])
-    assert follow(problem(), SCHEDULE, minimiser, np.zeros((2, 2))).status is status
+    assert follow(problem(), SCHEDULE, minimiser, START).status is status
 
 
 def test_a_diverged_stage_ends_the_path() -> None:
     minimiser = Adding([Stop.TOLERANCE, Stop.NOT_FINITE, Stop.TOLERANCE])
-    result = follow(problem(), SCHEDULE, minimiser, np.zeros((2, 2)))
+    result = follow(problem(), SCHEDULE, minimiser, START)
     assert result.status is Status.DIVERGED
     assert len(minimiser.starts) == 2
 
 
 def test_the_start_loses_edges_that_are_not_allowed() -> None:
     minimiser = Adding([Stop.TOLERANCE])
-    follow(problem(), Schedule([Stage(1.0)]), minimiser, np.ones((2, 2)))
+    follow(problem(), Schedule([Stage(1.0)]), minimiser, PathState(np.ones((2, 2))))
     np.testing.assert_array_equal(minimiser.starts[0], ALLOWED)
 
 
 def test_verbose_reports_every_stage(caplog: pytest.LogCaptureFixture) -> None:
     minimiser = Adding([Stop.TOLERANCE] * 3)
     with caplog.at_level(logging.INFO, logger="analyticdag"):
-        follow(problem(), SCHEDULE, minimiser, np.zeros((2, 2)), verbose=1)
+        follow(problem(), SCHEDULE, minimiser, START, verbose=1)
     assert [r.message[:12] for r in caplog.records] == [
         "stage 1 of 3",
         "stage 2 of 3",
@@ -87,5 +88,17 @@ def test_verbose_reports_every_stage(caplog: pytest.LogCaptureFixture) -> None:
     ]
     caplog.clear()
     with caplog.at_level(logging.INFO, logger="analyticdag"):
-        follow(problem(), SCHEDULE, minimiser, np.zeros((2, 2)))
+        follow(problem(), SCHEDULE, minimiser, START)
     assert not caplog.records
+
+
+def test_a_path_goes_on_from_any_state_to_the_same_end() -> None:
+    states: list[PathState] = []
+    reasons = [Stop.MAX_STEPS, Stop.MAX_STEPS, Stop.TOLERANCE]
+    whole = follow(problem(), SCHEDULE, Adding(reasons), START, on_stage=states.append)
+    assert [state.stage for state in states] == [1, 2, 3]
+    for state in states:
+        resumed = follow(problem(), SCHEDULE, Adding(reasons), state)
+        np.testing.assert_array_equal(resumed.weights, whole.weights)
+        assert resumed.trace == whole.trace
+        assert resumed.n_steps == whole.n_steps

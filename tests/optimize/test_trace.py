@@ -22,12 +22,12 @@ def test_stages_are_the_records_that_closed_one() -> None:
 
 
 def test_records_are_plain_data() -> None:
-    rows = json.loads(
-        json.dumps(Trace((record(0, 1, None), record(0, 2, Stop.TOLERANCE))).to_dicts())
-    )
+    trace = Trace((record(0, 1, None), record(0, 2, Stop.TOLERANCE)))
+    rows = json.loads(json.dumps(trace.to_dicts()))
     assert rows[0]["reason"] is None
     assert rows[1]["reason"] == Stop.TOLERANCE.value
     assert rows[0]["s_used"] == 1.2
+    assert tuple(TraceRecord.from_dict(row) for row in rows) == trace.records
 
 
 def test_every_stop_has_a_status() -> None:

@@ -7,6 +7,7 @@
 | `statistics.py` | what a fit sees of the data: covariance, means, names                        |
 | `placement.py`  | which array library, device and precision the path runs on                   |
 | `learn.py`      | from statistics to weights: the path, then the search                        |
+| `checkpoint.py` | a path that can be killed and goes on                                        |
 | `finish.py`     | from weights to a DAG: threshold, cycles, limits, edges                      |
 """
 

@@ -7,6 +7,7 @@ fit_covariance -> check_covariance -> Statistics ┴> learn_path -> finish -> at
 from __future__ import annotations
 
 import math
+import os
 import warnings
 from collections.abc import Hashable
 from typing import Any, Self
@@ -30,7 +31,7 @@ from analyticdag.linear.placement import choose_placement, to_float64, to_host
 from analyticdag.linear.statistics import Statistics
 from analyticdag.losses import VARIANCE_FLOOR, Logistic, residual_variances
 from analyticdag.optimize.adam import Adam
-from analyticdag.optimize.path import PathResult
+from analyticdag.optimize.path import PathState
 from analyticdag.optimize.schedule import Schedule
 from analyticdag.optimize.trace import Status, Trace
 
@@ -57,7 +58,8 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
     random_state : reserved for solvers with randomness; Adam has none.
     n_jobs : reserved for solvers that run in parallel; Adam does not.
     verbose : 1 reports every stage to the logger "analyticdag".
-    checkpoint : None.
+    checkpoint : None, or a file that keeps the state of the path after every stage; a fit that
+        was killed goes on from there when repeated.
 
     Attributes
     ----------
@@ -95,7 +97,7 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
         random_state: int | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
-        checkpoint: str | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
     ) -> None:
         self.loss = loss
         self.constraint = constraint
@@ -182,7 +184,7 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
         return self
 
     def _keep(
-        self, statistics: Statistics, options: Options, path: PathResult, finished: Finished
+        self, statistics: Statistics, options: Options, path: PathState, finished: Finished
     ) -> None:
         """Set the learned attributes."""
         names, W, adjacency = statistics.names, finished.weights, finished.adjacency

@@ -1,18 +1,18 @@
-"""From statistics to weights: build the problem, follow the path."""
+"""From statistics to weights: build the problem, follow the path, go on from a checkpoint."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from analyticdag._typing import Array
 from analyticdag.candidates import candidate_mask
 from analyticdag.errors import ParameterError
 from analyticdag.knowledge import Constraints
+from analyticdag.linear.checkpoint import Checkpoint, fingerprint
 from analyticdag.linear.options import Options
 from analyticdag.linear.placement import Placement
 from analyticdag.linear.statistics import Statistics
 from analyticdag.losses import Logistic, Loss, covariance_loss
-from analyticdag.optimize.path import PathResult, follow
+from analyticdag.optimize.path import PathState, follow
 from analyticdag.optimize.problem import Problem
 
 
@@ -25,7 +25,7 @@ def constraints_on(statistics: Statistics, options: Options) -> Constraints:
 
 def learn_path(
     statistics: Statistics, options: Options, constraints: Constraints, place: Placement
-) -> PathResult:
+) -> PathState:
     """Follow the path from zero, on the arrays that `place` stands for."""
     problem = Problem(
         loss=_loss(statistics, options, place),
@@ -34,8 +34,36 @@ def learn_path(
         allowed=place.put(constraints.allowed),
         penalised=place.put(~constraints.required),
     )
-    start: Array = place.put(np.zeros_like(statistics.S))
-    return follow(problem, options.schedule, options.minimiser, start, verbose=options.verbose)
+    start = PathState(place.put(np.zeros_like(statistics.S)))
+    checkpoint = _checkpoint(statistics, options, constraints, place)
+    return follow(
+        problem,
+        options.schedule,
+        options.minimiser,
+        start if checkpoint is None else checkpoint.load() or start,
+        on_stage=None if checkpoint is None else checkpoint.save,
+        verbose=options.verbose,
+    )
+
+
+def _checkpoint(
+    statistics: Statistics, options: Options, constraints: Constraints, place: Placement
+) -> Checkpoint | None:
+    if options.checkpoint is None:
+        return None
+    settings = {
+        name: getattr(options, name)
+        for name in ("loss", "function", "lambda1", "schedule", "minimiser")
+    }
+    rows = statistics.rows if options.loss == "logistic" else None
+    digest = fingerprint(
+        statistics.S,
+        rows,
+        constraints.allowed,
+        constraints.required,
+        settings={**settings, "dtype": str(place.dtype)},
+    )
+    return Checkpoint(options.checkpoint, digest, place)
 
 
 def _loss(statistics: Statistics, options: Options, place: Placement) -> Loss:

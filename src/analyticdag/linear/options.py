@@ -7,8 +7,10 @@ sense, is refused with the reason. Nothing is swapped for something else.
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import dataclass
 from numbers import Real
+from pathlib import Path
 from typing import Any
 
 from analyticdag.errors import ParameterError
@@ -37,6 +39,7 @@ class Options:
     candidates: Any
     standardize: bool
     verbose: int
+    checkpoint: Path | None
 
     @classmethod
     def of(cls, estimator: Any) -> Options:
@@ -58,6 +61,7 @@ class Options:
             candidates=estimator.candidates,
             standardize=bool(estimator.standardize),
             verbose=int(estimator.verbose),
+            checkpoint=None if estimator.checkpoint is None else Path(estimator.checkpoint),
         )
 
 
@@ -74,8 +78,10 @@ def _check_choices(estimator: Any) -> None:
         raise ParameterError(f"solver must be 'adam' or an Adam(...), not {estimator.solver!r}")
     if estimator.refine:
         raise ParameterError("refine=True is not available in this version; use refine=False")
-    if estimator.checkpoint is not None:
-        raise ParameterError("checkpoint is not available in this version; use checkpoint=None")
+    if not isinstance(estimator.checkpoint, str | os.PathLike | None):
+        raise ParameterError(
+            f"checkpoint must be the name of a file or None, not {estimator.checkpoint!r}"
+        )
 
 
 def _check_combination(estimator: Any) -> None:

@@ -10,13 +10,14 @@ class with the one method of `Minimiser`.
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from analyticdag._typing import Array
 from analyticdag.optimize.problem import Problem
 from analyticdag.optimize.schedule import Schedule, Stage
-from analyticdag.optimize.trace import STATUS_OF_STOP, Status, Stop, Trace, TraceRecord
+from analyticdag.optimize.trace import STATUS_OF_STOP, Status, Trace, TraceRecord
 
 logger = logging.getLogger(__name__)
 
@@ -39,39 +40,62 @@ class Minimiser(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class PathResult:
-    """The end of a path: its weights, what happened, and whether it may be called a success."""
+class PathState:
+    """Where a path stands: `stage` is the number of the stage that comes next."""
 
     weights: Array
-    trace: Trace
-    status: Status
-    n_steps: int
+    trace: Trace = field(default_factory=Trace)
+    n_steps: int = 0
+    stage: int = 0
+
+    @property
+    def status(self) -> Status:
+        """Whether the last stage may be called a success."""
+        reason = self.trace.records[-1].reason if len(self.trace) else None
+        return Status.DIVERGED if reason is None else STATUS_OF_STOP[reason]
 
 
 def follow(
-    problem: Problem, schedule: Schedule, minimiser: Minimiser, start: Array, *, verbose: int = 0
-) -> PathResult:
-    """Run the minimiser through the stages of the schedule, from `start`."""
-    weights, trace, n_steps = start * problem.allowed, Trace(), 0
-    for number, stage in enumerate(schedule.stages):
-        result = minimiser.minimise(problem, weights, stage, number)
-        weights, n_steps = result.weights, n_steps + result.n_steps
-        trace = trace.extended(result.records)
-        last = result.records[-1]
-        if verbose:
-            logger.info(
-                "stage %d of %d: mu=%g s=%g objective=%.6g h=%.3g after %d steps: %s",
-                number + 1,
-                len(schedule.stages),
-                stage.mu,
-                last.s_used,
-                last.objective,
-                last.h,
-                result.n_steps,
-                last.reason.value if last.reason else "",
-            )
-        if last.reason is Stop.NOT_FINITE:
+    problem: Problem,
+    schedule: Schedule,
+    minimiser: Minimiser,
+    start: PathState,
+    *,
+    on_stage: Callable[[PathState], None] | None = None,
+    verbose: int = 0,
+) -> PathState:
+    """Run the minimiser through the stages that `start` has not behind it.
+
+    `on_stage` is called with the state after every stage.
+    """
+    state = replace(start, weights=start.weights * problem.allowed)
+    for stage in schedule.stages[start.stage :]:
+        if state.trace.records and state.status is Status.DIVERGED:
             break  # warm-starting from NaN would hide where it went wrong
-    reason = trace.records[-1].reason
-    status = Status.DIVERGED if reason is None else STATUS_OF_STOP[reason]
-    return PathResult(weights, trace, status, n_steps)
+        result = minimiser.minimise(problem, state.weights, stage, state.stage)
+        state = PathState(
+            weights=result.weights,
+            trace=state.trace.extended(result.records),
+            n_steps=state.n_steps + result.n_steps,
+            stage=state.stage + 1,
+        )
+        if verbose:
+            _report(result, len(schedule.stages))
+        if on_stage is not None:
+            on_stage(state)
+    return state
+
+
+def _report(result: StageResult, n_stages: int) -> None:
+    last = result.records[-1]
+    logger.info(
+        "stage %d of %d: mu=%g s=%g objective=%.6g h=%.3g after %d steps: %s",
+        last.stage + 1,
+        n_stages,
+        last.mu,
+        last.s_used,
+        last.objective,
+        last.h,
+        result.n_steps,
+        last.reason.value if last.reason else "still running",
+    )

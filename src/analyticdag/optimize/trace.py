@@ -7,10 +7,10 @@ do about it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, Self
 
 
 class Stop(Enum):
@@ -84,6 +84,12 @@ class TraceRecord:
         record = asdict(self)
         record["reason"] = None if self.reason is None else self.reason.value
         return record
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Self:
+        """Read a record back from `to_dict`."""
+        reason = record["reason"]
+        return cls(**{**record, "reason": None if reason is None else Stop(reason)})
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,88 @@
+"""Checkpoints: a killed fit goes on to the same numbers; foreign files are refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from analyticdag import AnalyticDAG
+from analyticdag.errors import ParameterError
+from analyticdag.optimize.adam import Adam
+from analyticdag.optimize.schedule import Schedule
+
+X = np.random.default_rng(0).normal(size=(50, 4)) @ np.triu(np.ones((4, 4)))
+
+
+def model(file: Any, **changes: Any) -> AnalyticDAG:
+    settings = {
+        "loss": "mse",
+        "refine": False,
+        "solver": Adam(1e-2, check_every=20),
+        "schedule": Schedule.geometric(s=(1.0, 0.9, 0.8), max_steps=200, tol=1e-3),
+    }
+    return AnalyticDAG(checkpoint=file, **{**settings, **changes})
+
+
+class KilledError(Exception):
+    """Stands for a kill in the middle of a fit."""
+
+
+def kill_in_stage(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    minimise = Adam.minimise
+
+    def dying(self: Adam, problem: Any, W: Any, stage: Any, at: int) -> Any:
+        if at == number:
+            raise KilledError
+        return minimise(self, problem, W, stage, at)
+
+    monkeypatch.setattr(Adam, "minimise", dying)
+
+
+@pytest.mark.filterwarnings("ignore::analyticdag.errors.NotConvergedWarning")
+@pytest.mark.parametrize("make", [np.asarray, torch.tensor])
+@pytest.mark.parametrize("stage", [0, 1, 2])
+def test_a_killed_fit_goes_on_to_the_same_numbers(
+    stage: int, make: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected, file = model(None).fit(make(X)), tmp_path / "fit.npz"
+    with monkeypatch.context() as patch:
+        kill_in_stage(patch, stage)
+        with pytest.raises(KilledError):
+            model(file).fit(make(X))
+    assert file.exists() == (stage > 0)
+    resumed = model(str(file)).fit(make(X))
+    np.testing.assert_array_equal(resumed.weights_, expected.weights_)
+    assert resumed.trace_ == expected.trace_
+    assert resumed.n_iter_ == expected.n_iter_
+    assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.filterwarnings("ignore::analyticdag.errors.NotConvergedWarning")
+def test_a_finished_fit_takes_no_step_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "fit.npz"
+    first = model(file).fit(X)
+    monkeypatch.delattr(Adam, "minimise")
+    np.testing.assert_array_equal(model(file).fit(X).weights_, first.weights_)
+
+
+@pytest.mark.filterwarnings("ignore::analyticdag.errors.NotConvergedWarning")
+def test_another_fit_is_refused_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "fit.npz"
+    model(file).fit(X)
+    for other in (model(file, lambda1=0.2), model(file, constraint="order-3")):
+        with pytest.raises(ParameterError, match="belongs to a fit with other data or parameters"):
+            other.fit(X)
+    with pytest.raises(ParameterError, match="belongs to a fit with other data or parameters"):
+        model(file).fit(2.0 * X)
+
+
+def test_a_foreign_file_is_refused_and_left_alone(tmp_path: Path) -> None:
+    file = tmp_path / "thesis.txt"
+    file.write_text("years of work")
+    with pytest.raises(ParameterError, match="is not a checkpoint of analyticdag"):
+        model(file).fit(X)
+    assert file.read_text() == "years of work"
