@@ -1,0 +1,57 @@
+"""Tables in, saved runs and graph files out.
+
+| module          | holds                                                                       |
+|-----------------|-----------------------------------------------------------------------------|
+| `tables.py`     | CSV, TSV and Parquet to an array and names; refusals name column and row    |
+| `knowledge.py`  | background knowledge from TOML, JSON and Tetrad's format                    |
+| `audit.py`      | what the columns are like, before anyone believes a graph of them           |
+| `run.py`        | `SavedRun`: a fit as plain data, all that a report needs                    |
+| `manifest.py`   | where a run came from: data hash, versions, threads, the command            |
+| `folder.py`     | one folder per run, written atomically, checked when it is read             |
+| `formats.py`    | GraphML, DOT, DAGitty, CSV as text                                          |
+| `convert.py`    | networkx, DoWhy, pgmpy and causal-learn objects                             |
+
+Column names come from strangers: every writer here treats them as data.
+"""
+
+from __future__ import annotations
+
+from analyticdag.graphs import from_matrix
+from analyticdag.io.audit import Audit, ColumnAudit, audit_table
+from analyticdag.io.convert import to_causallearn, to_dowhy, to_networkx, to_pgmpy
+from analyticdag.io.folder import free_folder, load_run, refuse_used_folder, save_run, write_text
+from analyticdag.io.formats import dagitty, dot, edges_csv, graphml
+from analyticdag.io.knowledge import parse_tetrad, read_knowledge
+from analyticdag.io.manifest import hash_array, manifest_of
+from analyticdag.io.run import EdgeRecord, SavedRun, record_of
+from analyticdag.io.tables import Table, read_table, write_table
+
+__all__ = [
+    "Audit",
+    "ColumnAudit",
+    "EdgeRecord",
+    "SavedRun",
+    "Table",
+    "audit_table",
+    "dagitty",
+    "dot",
+    "edges_csv",
+    "free_folder",
+    "from_matrix",
+    "graphml",
+    "hash_array",
+    "load_run",
+    "manifest_of",
+    "parse_tetrad",
+    "read_knowledge",
+    "read_table",
+    "record_of",
+    "refuse_used_folder",
+    "save_run",
+    "to_causallearn",
+    "to_dowhy",
+    "to_networkx",
+    "to_pgmpy",
+    "write_table",
+    "write_text",
+]

@@ -1,0 +1,117 @@
+"""What the columns of a table are like, and what that means for the method.
+
+Least squares and the equal-variance likelihood read directions from the scales of the columns;
+that is legitimate where scales carry meaning, and worthless where they are units of measurement.
+*Varsortability* (Reisach et al. 2021) says how far ordering the columns by variance alone would
+have given the learned graph: near 1, the graph may be no more than that order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from analyticdag._typing import BoolArray, FloatArray
+from analyticdag._validation import COLLINEAR, constant_columns, looks_standardised
+
+
+@dataclass(frozen=True)
+class ColumnAudit:
+    """One column: its size and spread, and whether it is constant."""
+
+    mean: float
+    sd: float
+    minimum: float
+    maximum: float
+    constant: bool
+
+
+@dataclass(frozen=True)
+class Audit:
+    """One table: rows, columns, what is wrong with them, how they are scaled."""
+
+    n_rows: int
+    rows_dropped: int
+    columns: tuple[ColumnAudit, ...]
+    collinear: bool
+    copies: tuple[tuple[int, int], ...]
+    standardised: bool
+    varsortability: float | None
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data that `from_dict` reads back."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, record: dict[str, Any]) -> Audit:
+        """Build an audit from what `to_dict` made, also after a journey through JSON."""
+        columns = tuple(ColumnAudit(**column) for column in record["columns"])
+        copies = tuple((int(i), int(j)) for i, j in record["copies"])
+        notes = tuple(record["notes"])
+        return cls(**{**record, "columns": columns, "copies": copies, "notes": notes})
+
+
+def audit_table(
+    values: FloatArray,
+    adjacency: BoolArray,
+    *,
+    rows_dropped: int = 0,
+    notes: Sequence[str] = (),
+) -> Audit:
+    """Look at a table and the graph that was learned from it."""
+    constant = constant_columns(values)
+    sd = np.where(constant, 0.0, values.std(axis=0))
+    columns = zip(values.mean(axis=0), sd, values.min(axis=0), values.max(axis=0), strict=True)
+    copies, collinear = _redundancy(values, constant)
+    return Audit(
+        n_rows=len(values),
+        rows_dropped=rows_dropped,
+        columns=tuple(
+            ColumnAudit(*map(float, column), constant=bool(flat))
+            for column, flat in zip(columns, constant, strict=True)
+        ),
+        collinear=collinear,
+        copies=copies,
+        standardised=looks_standardised(sd**2),
+        varsortability=varsortability(adjacency, sd**2),
+        notes=tuple(notes),
+    )
+
+
+def _redundancy(
+    values: FloatArray, constant: BoolArray
+) -> tuple[tuple[tuple[int, int], ...], bool]:
+    """Return pairs of columns that are copies up to scale, and whether others are collinear."""
+    kept = np.flatnonzero(~constant)
+    if len(kept) < 2:
+        return (), False
+    R = np.corrcoef(values[:, kept].T)
+    pairs = np.argwhere(np.triu(np.abs(R), 1) > 1.0 - COLLINEAR)
+    copies = tuple((int(kept[i]), int(kept[j])) for i, j in pairs)
+    collinear = len(values) > len(kept) and np.linalg.eigvalsh(R)[0] < COLLINEAR
+    return copies, bool(collinear and not copies)
+
+
+def varsortability(adjacency: BoolArray, variances: FloatArray) -> float | None:
+    """Return the share of directed paths that lead to a larger variance; None without edges.
+
+    Pairs are counted once for each length of a path between them, as in the paper's own code;
+    a tie counts one half.
+    """
+    edges = sparse.csr_array(adjacency.astype(np.int8))
+    paths, n_paths, n_sorted = edges, 0, 0.0
+    for _ in range(len(adjacency)):
+        tails, heads = paths.nonzero()
+        if not len(tails):
+            break
+        low, high = variances[tails], variances[heads]
+        tie = np.isclose(low, high, rtol=1e-9, atol=0.0)
+        n_paths += len(tails)
+        n_sorted += float(np.sum((low < high) & ~tie) + 0.5 * np.sum(tie))
+        paths = (paths @ edges).astype(bool).astype(np.int8)
+    return n_sorted / n_paths if n_paths else None

@@ -1,0 +1,109 @@
+"""A run as the text of other tools' files: GraphML, DOT, DAGitty, CSV.
+
+Every format has its own way of being broken by a name: quotes end a string, control characters
+end a C string or an XML document, a leading equals sign makes a spreadsheet compute. Each writer
+escapes for its own reader; nothing is dropped from a name except what the format cannot hold,
+which becomes U+FFFD.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable
+
+import networkx as nx
+
+from analyticdag.io.run import EdgeRecord, SavedRun
+
+# What XML 1.0 cannot hold, not even escaped.
+_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
+
+
+def graphml(run: SavedRun) -> str:
+    """Return GraphML with the names as identifiers and as labels."""
+    graph = nx.DiGraph()
+    names = _distinct([_NOT_XML.sub("\ufffd", name) for name in run.names])
+    graph.add_nodes_from((name, {"label": name}) for name in names)
+    for edge in run.edges:
+        attributes = {"weight": edge.weight, "fixed_by": edge.fixed_by}
+        if edge.stability is not None:
+            attributes["stability"] = edge.stability
+        graph.add_edge(names[edge.source], names[edge.target], **attributes)
+    return "\n".join(nx.generate_graphml(graph)) + "\n"
+
+
+def dot(run: SavedRun) -> str:
+    """Return the graph for Graphviz; edges that the equivalence class leaves open are dashed."""
+
+    def line(edge: EdgeRecord) -> str:
+        style = "" if edge.fixed_by == "data" else ", style=dashed"
+        return f'[label="{edge.weight:.3g}", weight=1{style}]'
+
+    nodes = [
+        f"  {_quoted(name)} [label={_quoted(name, line_break=chr(92) + 'n')}];"
+        for name in run.names
+    ]
+    return _braces("digraph analyticdag", nodes, run, line, end=";")
+
+
+def dagitty(run: SavedRun) -> str:
+    """Return the graph as dagitty.net and its R package read it."""
+    nodes = [f"  {_quoted(name, line_break=' ')}" for name in run.names]
+    return _braces("dag", nodes, run, lambda edge: f'[beta="{edge.weight:.6g}"]', line_break=" ")
+
+
+def _braces(
+    head: str,
+    nodes: list[str],
+    run: SavedRun,
+    attributes: Callable[[EdgeRecord], str],
+    *,
+    end: str = "",
+    line_break: str = "\n",
+) -> str:
+    lines = [head + " {", *nodes]
+    for edge in run.edges:
+        tail, arrow_head = (_quoted(name, line_break=line_break) for name in run.edge_names(edge))
+        lines.append(f"  {tail} -> {arrow_head} {attributes(edge)}{end}")
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def _quoted(name: str, *, line_break: str = "\n") -> str:
+    # A lone backslash before the closing quote would swallow it: all of them are doubled.
+    text = name.replace("\0", "\ufffd").replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + line_break.join(re.split(r"\r\n|\r|\n", text)) + '"'
+
+
+def edges_csv(run: SavedRun) -> str:
+    """Return the table of edges; a name that a spreadsheet would compute gets an apostrophe."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(
+        ["source", "target", "weight", "standardized_weight", "direction_fixed_by", "stability"]
+    )
+    for edge in run.edges:
+        source, target = map(_no_formula, run.edge_names(edge))
+        numbers = [_number(edge.weight), _number(edge.standardized)]
+        writer.writerow([source, target, *numbers, edge.fixed_by, _number(edge.stability)])
+    return buffer.getvalue()
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else repr(value)
+
+
+def _no_formula(name: str) -> str:
+    return f"'{name}" if name.lstrip(" ").startswith(_FORMULA) else name
+
+
+def _distinct(names: list[str]) -> list[str]:
+    """Tell names apart that became the same when characters were replaced."""
+    seen: dict[str, int] = {}
+    distinct = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        distinct.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return distinct

@@ -1,0 +1,125 @@
+"""Background knowledge from a file: TOML, JSON, or the format of Tetrad.
+
+    required  = [["PKA", "Raf"], ["Raf", "Mek"]]      # or "PKA -> Raf"
+    forbidden = [["Akt", "PKC"]]
+    tiers     = [["PKC", "PKA"], ["Raf", "Mek"]]      # causes first
+    max_parents = 4
+
+Tetrad's text format (`/knowledge`, then `addtemporal`, `forbiddirect`, `requiredirect`) is read
+too: a tier marked with * forbids edges within it, one marked with - may only point at the next.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import shlex
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from analyticdag.errors import KnowledgeError
+from analyticdag.knowledge import Knowledge
+
+_KEYS = {"required": "required_edges", "forbidden": "forbidden_edges"}
+_SECTIONS = ("addtemporal", "forbiddirect", "requiredirect")
+
+
+def read_knowledge(path: str | Path) -> Knowledge:
+    """Read knowledge from a .toml or .json file, or from one that opens with /knowledge."""
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise KnowledgeError(f"cannot read {str(path)!r}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise KnowledgeError(f"{path.name} is not UTF-8 text; save it as UTF-8") from error
+    if text.lstrip().startswith("/knowledge"):
+        return parse_tetrad(text)
+    try:
+        record = json.loads(text) if path.suffix.lower() == ".json" else tomllib.loads(text)
+    except ValueError as error:  # both parsers raise subclasses of it
+        raise KnowledgeError(
+            f"{path.name} is neither TOML, JSON (*.json) nor Tetrad's format: {error}"
+        ) from error
+    return _from_record(record, path.name)
+
+
+def _from_record(record: Any, name: str) -> Knowledge:
+    if not isinstance(record, dict):
+        raise KnowledgeError(f"{name} must hold keys such as required, forbidden and tiers")
+    unknown = set(record) - {*_KEYS, *_KEYS.values(), "tiers", "max_parents"}
+    if unknown:
+        raise KnowledgeError(
+            f"{name} has the unknown keys {sorted(unknown)}; the keys are required, forbidden, "
+            "tiers and max_parents"
+        )
+    renamed = {_KEYS.get(key, key): value for key, value in record.items()}
+    for key in _KEYS.values():
+        if key in renamed:
+            renamed[key] = [_edge(edge) for edge in renamed[key]]
+    return Knowledge.from_dict(renamed)
+
+
+def _edge(edge: Any) -> Any:
+    """Read "PKA -> Raf" as a pair; anything else is for `Knowledge` to judge."""
+    if isinstance(edge, str) and edge.count("->") == 1:
+        return [end.strip() for end in edge.split("->")]
+    return edge
+
+
+def parse_tetrad(text: str) -> Knowledge:
+    """Read the text of a Tetrad knowledge file."""
+    sections: dict[str, list[list[str]]] = {name: [] for name in _SECTIONS}
+    current: str | None = None
+    for number, line in enumerate(text.splitlines(), start=1):
+        line = line.split("//")[0].strip()
+        if not line or line == "/knowledge":
+            continue
+        if line.lower() in _SECTIONS:
+            current = line.lower()
+        elif current is None or line.lower().startswith(("forbiddengroup", "requiredgroup")):
+            raise KnowledgeError(
+                f"line {number} of the Tetrad file, {line[:40]!r}, is in no section that is "
+                f"understood ({', '.join(_SECTIONS)}); write groups out edge by edge"
+            )
+        else:
+            sections[current].append(_words(line, number))
+    tiers = _tetrad_tiers(sections["addtemporal"])
+    forbidden = [*sections["forbiddirect"], *_forbidden_by_marks(tiers)]
+    return Knowledge(
+        required_edges=sections["requiredirect"],
+        forbidden_edges=forbidden,
+        tiers=[columns for _, columns in tiers],
+    )
+
+
+def _words(line: str, number: int) -> list[str]:
+    try:
+        return shlex.split(line.replace("-->", " "))
+    except ValueError as error:
+        raise KnowledgeError(f"line {number} of the Tetrad file: {error}") from error
+
+
+def _tetrad_tiers(lines: list[list[str]]) -> list[tuple[str, list[str]]]:
+    """Return (mark, columns) of each tier, in the order of the tiers' numbers."""
+    tiers: dict[int, tuple[str, list[str]]] = {}
+    for label, *columns in lines:
+        number, mark = label.rstrip("*-"), label[len(label.rstrip("*-")) :]
+        if not number.isdigit() or int(number) in tiers:
+            raise KnowledgeError(
+                f"a tier of a Tetrad file starts with a number of its own, not {label!r}"
+            )
+        tiers[int(number)] = mark, columns
+    return [tiers[number] for number in sorted(tiers)]
+
+
+def _forbidden_by_marks(tiers: list[tuple[str, list[str]]]) -> list[tuple[str, str]]:
+    forbidden: list[tuple[str, str]] = []
+    for k, (mark, columns) in enumerate(tiers):
+        if "*" in mark:
+            forbidden += itertools.permutations(columns, 2)
+        if "-" in mark:
+            later = [column for _, tier in tiers[k + 2 :] for column in tier]
+            forbidden += itertools.product(columns, later)
+    return forbidden

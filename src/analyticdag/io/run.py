@@ -1,0 +1,201 @@
+"""A fit as plain data: `SavedRun` holds all that files and reports show, and no estimator.
+
+`record_of(estimator)` is the one place that reads the estimator's attributes. Every `EdgeRecord`
+says what fixed its direction:
+
+- *data*: all graphs of the equivalence class agree on it (it is directed in the CPDAG);
+- *knowledge*: the class leaves it open, and the user's knowledge rules the other way out;
+- *assumption*: neither; the loss chose, by what it assumes of noise and scales.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from analyticdag._typing import BoolArray, FloatArray, IntArray
+from analyticdag.errors import InputError
+from analyticdag.graphs import topological_order
+from analyticdag.io.audit import Audit
+from analyticdag.knowledge import Knowledge
+
+DATA, KNOWLEDGE, ASSUMPTION = "data", "knowledge", "assumption"
+
+
+@dataclass(frozen=True)
+class EdgeRecord:
+    """One edge, by column index; `standardized` is the weight in standard deviations."""
+
+    source: int
+    target: int
+    weight: float
+    fixed_by: str
+    standardized: float | None = None
+    stability: float | None = None
+
+    @property
+    def strength(self) -> float:
+        """How strong the edge is: comparable between columns of different units where known."""
+        return abs(self.weight if self.standardized is None else self.standardized)
+
+
+@dataclass(frozen=True, eq=False)
+class SavedRun:
+    """One fit: graph, certificate, how it was reached, and where it came from.
+
+    `order` lists every cause before its effects: whoever reads the run can check it. `cpdag` is
+    0/1 with undirected edges set both ways. `trace` holds one mapping per record.
+    """
+
+    names: tuple[str, ...]
+    weights: FloatArray = field(repr=False)
+    adjacency: BoolArray = field(repr=False)
+    cpdag: IntArray = field(repr=False)
+    order: tuple[int, ...] = field(repr=False)
+    edges: tuple[EdgeRecord, ...] = field(repr=False)
+    removed_edges: tuple[tuple[str, str], ...] = ()
+    h: float = 0.0
+    loss: str = ""
+    n_iter: int = 0
+    status: str = ""
+    advice: str = ""
+    converged: bool = True
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    trace: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
+    audit: Audit | None = field(default=None, repr=False)
+    manifest: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        check_certificate(self)
+
+    @property
+    def n_nodes(self) -> int:
+        """How many columns the data had."""
+        return len(self.names)
+
+    def edge_names(self, edge: EdgeRecord) -> tuple[str, str]:
+        """Return the names of the two ends of an edge."""
+        return self.names[edge.source], self.names[edge.target]
+
+
+def record_of(
+    estimator: Any, *, audit: Audit | None = None, manifest: Mapping[str, Any] | None = None
+) -> SavedRun:
+    """Return the record of a fitted `AnalyticDAG`."""
+    names = _names(estimator)
+    adjacency = np.asarray(estimator.adjacency_matrix_, dtype=bool)
+    return SavedRun(
+        names=tuple(map(str, names)),
+        weights=np.array(estimator.weights_, dtype=np.float64),
+        adjacency=adjacency,
+        cpdag=np.array(estimator.cpdag_, dtype=np.int64),
+        order=tuple(map(int, estimator.causal_order_)),
+        edges=_edges(estimator, names, audit),
+        removed_edges=tuple((str(a), str(b)) for a, b, *_ in estimator.removed_edges_),
+        h=float(estimator.h_),
+        loss=str(estimator.loss_),
+        n_iter=int(estimator.n_iter_),
+        status=estimator.status_.name,
+        advice=str(estimator.status_.value),
+        converged=bool(estimator.status_.converged),
+        parameters={key: plain(value) for key, value in estimator.get_params(deep=False).items()},
+        trace=tuple(plain(record) for record in estimator.trace_.to_dicts()),
+        audit=audit,
+        manifest=plain(manifest or {}),
+    )
+
+
+def _names(estimator: Any) -> list[Hashable]:
+    names = getattr(estimator, "feature_names_in_", None)
+    return list(range(estimator.n_features_in_)) if names is None else list(names)
+
+
+def _edges(
+    estimator: Any, names: Sequence[Hashable], audit: Audit | None
+) -> tuple[EdgeRecord, ...]:
+    """Read the rows of `edges_`; labels and stability are taken over where it has them."""
+    position = {name: k for k, name in enumerate(names)}
+    knowledge = estimator.knowledge or Knowledge()
+    allowed = knowledge.resolve(names).allowed
+    records = []
+    for edge in estimator.edges_:
+        i, j = position[edge.source], position[edge.target]
+        given = getattr(edge, "fixed_by", None)
+        stability = getattr(edge, "stability", None)
+        records.append(
+            EdgeRecord(
+                source=i,
+                target=j,
+                weight=float(edge.weight),
+                fixed_by=str(given) if given else fixed_by(i, j, estimator.cpdag_, allowed),
+                standardized=_standardized(estimator, i, j, audit),
+                stability=None if stability is None else float(stability),
+            )
+        )
+    return tuple(records)
+
+
+def fixed_by(i: int, j: int, cpdag: IntArray, allowed: BoolArray) -> str:
+    """Say what fixed the direction of i -> j."""
+    if not cpdag[j, i]:
+        return DATA
+    return ASSUMPTION if allowed[j, i] else KNOWLEDGE
+
+
+def _standardized(estimator: Any, i: int, j: int, audit: Audit | None) -> float | None:
+    weight = float(estimator.weights_[i, j])
+    if estimator.standardize:
+        return weight
+    if audit is None or not audit.columns[j].sd:
+        return None
+    return weight * audit.columns[i].sd / audit.columns[j].sd
+
+
+def check_certificate(run: SavedRun) -> None:
+    """Raise InputError unless the order proves the graph acyclic and all parts agree."""
+    d = len(run.names)
+    shapes = {run.weights.shape, run.adjacency.shape, run.cpdag.shape}
+    if shapes != {(d, d)}:
+        raise InputError(f"a run on {d} columns needs ({d}, {d}) matrices, not {sorted(shapes)}")
+    if len(set(run.names)) != d:
+        raise InputError("the columns of a run need names that differ; rename them")
+    if sorted(run.order) != list(range(d)):
+        raise InputError("the causal order must list every column once; the run is damaged")
+    position = np.empty(d, dtype=np.int64)
+    position[list(run.order)] = np.arange(d)
+    tails, heads = np.nonzero(run.adjacency)
+    if np.any(position[tails] >= position[heads]):
+        topological_order(run.adjacency, run.names)  # raises and names the cycle, if there is one
+        raise InputError("the causal order does not fit the graph; the run is damaged")
+    if np.any((run.weights != 0.0) & ~run.adjacency) or not np.isfinite(run.weights).all():
+        raise InputError("the weights do not fit the graph; the run is damaged")
+    skeleton = run.adjacency | run.adjacency.T
+    if not np.array_equal((run.cpdag != 0) | (run.cpdag.T != 0), skeleton):
+        raise InputError("the CPDAG does not fit the graph; the run is damaged")
+    if [(e.source, e.target) for e in run.edges] != list(zip(tails, heads, strict=True)):
+        raise InputError("the table of edges does not fit the graph; the run is damaged")
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON can hold it: numbers that are not finite become None."""
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float | np.floating):
+        return float(value) if math.isfinite(value) else None
+    if isinstance(value, np.generic | np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(item) for item in value]
+    if isinstance(value, Enum):
+        return plain(value.value)
+    if hasattr(value, "to_dict"):
+        return plain(value.to_dict())
+    # Schedules, minimisers and constraints are shown, never rebuilt from the record.
+    return str(value)
