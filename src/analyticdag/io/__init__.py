@@ -23,7 +23,7 @@ from analyticdag.io.folder import free_folder, load_run, refuse_used_folder, sav
 from analyticdag.io.formats import dagitty, dot, edges_csv, graphml
 from analyticdag.io.knowledge import parse_tetrad, read_knowledge
 from analyticdag.io.manifest import hash_array, manifest_of
-from analyticdag.io.run import EdgeRecord, SavedRun, record_of
+from analyticdag.io.run import EdgeRecord, SavedRun, record_of, run_of_weights
 from analyticdag.io.tables import Table, read_table, write_table
 
 __all__ = [
@@ -47,6 +47,7 @@ __all__ = [
     "read_table",
     "record_of",
     "refuse_used_folder",
+    "run_of_weights",
     "save_run",
     "to_causallearn",
     "to_dowhy",

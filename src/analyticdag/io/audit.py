@@ -66,21 +66,22 @@ def audit_table(
     """Look at a table and the graph that was learned from it."""
     constant = constant_columns(values)
     sd = np.where(constant, 0.0, values.std(axis=0))
-    columns = zip(values.mean(axis=0), sd, values.min(axis=0), values.max(axis=0), strict=True)
     copies, collinear = _redundancy(values, constant)
     return Audit(
         n_rows=len(values),
         rows_dropped=rows_dropped,
-        columns=tuple(
-            ColumnAudit(*map(float, column), constant=bool(flat))
-            for column, flat in zip(columns, constant, strict=True)
-        ),
+        columns=tuple(_column(values[:, k], sd[k], constant[k]) for k in range(len(sd))),
         collinear=collinear,
         copies=copies,
         standardised=looks_standardised(sd**2),
         varsortability=varsortability(adjacency, sd**2),
         notes=tuple(notes),
     )
+
+
+def _column(values: FloatArray, sd: float, constant: bool) -> ColumnAudit:
+    mean, low, high = float(values.mean()), float(values.min()), float(values.max())
+    return ColumnAudit(mean, float(sd), low, high, bool(constant))
 
 
 def _redundancy(

@@ -54,7 +54,9 @@ def _from_record(record: Any, name: str) -> Knowledge:
             f"{name} has the unknown keys {sorted(unknown)}; the keys are required, forbidden, "
             "tiers and max_parents"
         )
-    renamed = {_KEYS.get(key, key): value for key, value in record.items()}
+    renamed: dict[str, Any] = {
+        _KEYS.get(str(key), str(key)): value for key, value in record.items()
+    }
     for key in _KEYS.values():
         if key in renamed:
             renamed[key] = [_edge(edge) for edge in renamed[key]]
@@ -86,9 +88,10 @@ def parse_tetrad(text: str) -> Knowledge:
         else:
             sections[current].append(_words(line, number))
     tiers = _tetrad_tiers(sections["addtemporal"])
-    forbidden = [*sections["forbiddirect"], *_forbidden_by_marks(tiers)]
+    forbidden: list[Any] = [*sections["forbiddirect"], *_forbidden_by_marks(tiers)]
+    required: list[Any] = list(sections["requiredirect"])
     return Knowledge(
-        required_edges=sections["requiredirect"],
+        required_edges=required,
         forbidden_edges=forbidden,
         tiers=[columns for _, columns in tiers],
     )

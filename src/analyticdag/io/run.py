@@ -17,10 +17,11 @@ from enum import Enum
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.errors import InputError
-from analyticdag.graphs import topological_order
+from analyticdag.graphs import edge_list, to_cpdag, topological_order
 from analyticdag.io.audit import Audit
 from analyticdag.knowledge import Knowledge
 
@@ -110,6 +111,36 @@ def record_of(
     )
 
 
+def run_of_weights(
+    weights: ArrayLike,
+    names: Sequence[str],
+    *,
+    knowledge: Knowledge | None = None,
+    audit: Audit | None = None,
+    manifest: Mapping[str, Any] | None = None,
+) -> SavedRun:
+    """Return the record of a DAG that came from elsewhere, so that it can be saved and shown."""
+    W = np.array(weights, dtype=np.float64)
+    adjacency: BoolArray = W != 0.0
+    order = topological_order(adjacency, names)
+    cpdag = to_cpdag(adjacency)
+    allowed = (knowledge or Knowledge()).resolve(names).allowed
+    edges = tuple(
+        EdgeRecord(i, j, float(W[i, j]), fixed_by(i, j, cpdag, allowed), _in_sd(W, i, j, audit))
+        for i, j in edge_list(W)
+    )
+    return SavedRun(
+        tuple(names),
+        W,
+        adjacency,
+        cpdag,
+        tuple(order.tolist()),
+        edges,
+        audit=audit,
+        manifest=plain(manifest or {}),
+    )
+
+
 def _names(estimator: Any) -> list[Hashable]:
     names = getattr(estimator, "feature_names_in_", None)
     return list(range(estimator.n_features_in_)) if names is None else list(names)
@@ -133,11 +164,13 @@ def _edges(
                 target=j,
                 weight=float(edge.weight),
                 fixed_by=str(given) if given else fixed_by(i, j, estimator.cpdag_, allowed),
-                standardized=_standardized(estimator, i, j, audit),
+                standardized=float(edge.weight)
+                if estimator.standardize
+                else _in_sd(estimator.weights_, i, j, audit),
                 stability=None if stability is None else float(stability),
             )
         )
-    return tuple(records)
+    return tuple(sorted(records, key=lambda edge: (edge.source, edge.target)))
 
 
 def fixed_by(i: int, j: int, cpdag: IntArray, allowed: BoolArray) -> str:
@@ -147,13 +180,11 @@ def fixed_by(i: int, j: int, cpdag: IntArray, allowed: BoolArray) -> str:
     return ASSUMPTION if allowed[j, i] else KNOWLEDGE
 
 
-def _standardized(estimator: Any, i: int, j: int, audit: Audit | None) -> float | None:
-    weight = float(estimator.weights_[i, j])
-    if estimator.standardize:
-        return weight
+def _in_sd(W: FloatArray, i: int, j: int, audit: Audit | None) -> float | None:
+    """Return a weight in standard deviations of its effect per one of its cause."""
     if audit is None or not audit.columns[j].sd:
         return None
-    return weight * audit.columns[i].sd / audit.columns[j].sd
+    return float(W[i, j]) * audit.columns[i].sd / audit.columns[j].sd
 
 
 def check_certificate(run: SavedRun) -> None:
@@ -177,7 +208,9 @@ def check_certificate(run: SavedRun) -> None:
     skeleton = run.adjacency | run.adjacency.T
     if not np.array_equal((run.cpdag != 0) | (run.cpdag.T != 0), skeleton):
         raise InputError("the CPDAG does not fit the graph; the run is damaged")
-    if [(e.source, e.target) for e in run.edges] != list(zip(tails, heads, strict=True)):
+    if [(e.source, e.target) for e in run.edges] != list(
+        zip(tails.tolist(), heads.tolist(), strict=True)
+    ):
         raise InputError("the table of edges does not fit the graph; the run is damaged")
 
 

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from analyticdag.errors import KnowledgeError
+from analyticdag.io import parse_tetrad, read_knowledge
+from analyticdag.knowledge import Knowledge
+
+TOML = """
+required = [["a", "b"], "b -> c"]
+forbidden = [["d", "a"]]
+tiers = [["a", "b"], ["c"]]
+max_parents = 2
+"""
+SAME = Knowledge([("a", "b"), ("b", "c")], [("d", "a")], [["a", "b"], ["c"]], 2)
+
+TETRAD = """\
+/knowledge
+addtemporal
+2 c
+1* a b   // no edges within
+3- d
+4 e
+5 "two words"
+
+forbiddirect
+c e
+
+requiredirect
+a c
+"""
+
+
+def write(folder: Path, name: str, text: str) -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_toml_and_json(tmp_path: Path) -> None:
+    assert read_knowledge(write(tmp_path, "k.toml", TOML)) == SAME
+    json = '{"required": [["a", "b"], ["b", "c"]], "forbidden_edges": [["d", "a"]], '
+    json += '"tiers": [["a", "b"], ["c"]], "max_parents": 2}'
+    assert read_knowledge(write(tmp_path, "k.json", json)) == SAME
+
+
+def test_tetrad(tmp_path: Path) -> None:
+    knowledge = read_knowledge(write(tmp_path, "k.txt", TETRAD))
+    assert knowledge.tiers == (("a", "b"), ("c",), ("d",), ("e",), ("two words",))
+    assert knowledge.required_edges == (("a", "c"),)
+    assert set(knowledge.forbidden_edges) == {
+        ("c", "e"),
+        ("a", "b"),
+        ("b", "a"),
+        ("d", "two words"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("requires = []", r"unknown keys \['requires'\]; the keys are required"),
+        ("required = [", "neither TOML, JSON"),
+        ("required = ['a to b']", "takes \\(cause, effect\\) pairs"),
+        ("/knowledge\nforbiddirect\na b\nforbiddengroup\na b", "line 4 .* write groups out"),
+        ("/knowledge\na b", "line 2 .* is in no section"),
+        ("/knowledge\naddtemporal\none a", "starts with a number of its own, not 'one'"),
+        ("/knowledge\nforbiddirect\n'a b", "line 3 of the Tetrad file: No closing quotation"),
+        ("/knowledge\nforbiddirect\na b c", "pairs"),
+    ],
+)
+def test_refusals(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(KnowledgeError, match=message):
+        read_knowledge(write(tmp_path, "k.toml", text))
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(KnowledgeError, match="cannot read"):
+        read_knowledge(tmp_path / "absent.toml")
+    (tmp_path / "latin.toml").write_bytes(b"# \xe9")
+    with pytest.raises(KnowledgeError, match="not UTF-8"):
+        read_knowledge(tmp_path / "latin.toml")
+    with pytest.raises(KnowledgeError, match="must hold keys"):
+        read_knowledge(write(tmp_path, "list.json", "[]"))
+
+
+def test_an_empty_tetrad_file_knows_nothing() -> None:
+    assert parse_tetrad("/knowledge\naddtemporal\n") == Knowledge()

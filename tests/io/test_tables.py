@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from analyticdag.errors import DataError, MissingDependencyError
+from analyticdag.io import read_table, write_table
+
+
+def read(text: str | bytes, **options: object) -> tuple[list[str], list[list[float]]]:
+    raw = text.encode() if isinstance(text, str) else text
+    table = read_table("-", stdin=io.BytesIO(raw), **options)  # type: ignore[arg-type]
+    return list(table.names), table.values.tolist()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a,b\n1,2.5\n3,4\n",
+        "\ufeffa,b\r\n1,2.5\r\n3,4\r\n",
+        "a\tb\n1\t2.5\n3\t4\n",
+        "a;b\n1;2,5\n3;4\n",
+        "a;b\n1;2.5\n3;4\n",
+        "a|b\n1|2.5\n3|4\n",
+        '"a","b"\n"1","2.5"\n\n"3","4"\n',
+        '"","a","b"\n"1",1,2.5\n"2",3,4\n',
+        ",a,b\n0,1,2.5\n1,3,4\n",
+        "\ufeffa\tb\n1\t2.5\n3\t4\n".encode("utf-16-le"),
+    ],
+)
+def test_the_same_table_in_many_spellings(text: str | bytes) -> None:
+    assert read(text) == (["a", "b"], [[1.0, 2.5], [3.0, 4.0]])
+
+
+def test_numbers_only_get_names_and_a_counting_header_is_one() -> None:
+    assert read("5,6\n7,8\n") == (["0", "1"], [[5, 6], [7, 8]])
+    assert read("0,1\n7,8\n") == (["0", "1"], [[7, 8]])
+    assert read("1,2\n7,8\n") == (["1", "2"], [[7, 8]])
+
+
+def test_a_name_may_hold_the_delimiter_quotes_and_line_breaks() -> None:
+    assert read('"a,b","say ""hi""\nthere"\n1,2\n')[0] == ["a,b", 'say "hi"\nthere']
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is empty; pass a table"),
+        ("a,b\n", "has a header and no rows"),
+        ("a,b\n1,2\n\n1,x\n", "column 'b' holds the text 'x' in row 4; encode it"),
+        ("a,b\n1,2\n,NA\n3,NA\n", r"'a' has 1 missing values, the first in row 3 \(and 1 more"),
+        ("a,b\n1,2\n1,inf\n", "column 'b' holds infinity in row 3; replace"),
+        ("a,b\n1,2\n1\n", "row 3 has 1 cells and the header 2; check the delimiter"),
+        ("a,a\n1,2\n", r"more than one column is named \['a'\]; rename"),
+        ("a,\n1,2\n", "column 2 has no name; give it one"),
+        (b"a,b\n1,2\n\xe9,3\n", r"not UTF-8 text \(row 3\); save it as"),
+        (b"PAR1 and then nothing of the kind", "cannot be read as Parquet"),
+    ],
+)
+def test_refusals_name_column_row_and_cure(text: str | bytes, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        read(text)
+
+
+def test_columns_and_rows_can_be_left_out() -> None:
+    text = "id,a,b\nx,1,2\ny,,3\nz,5,6\n"
+    assert read(text, drop=["id"], drop_missing=True) == (["a", "b"], [[1, 2], [5, 6]])
+    table = read_table("-", stdin=io.BytesIO(text.encode()), drop=["id"], drop_missing=True)
+    assert table.rows_dropped == 1
+    assert table.notes == ("left out as asked: id", "1 rows with missing values left out")
+    with pytest.raises(DataError, match=r"cannot drop \['c'\]: the columns are 'id', 'a', 'b'"):
+        read(text, drop=["c"])
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="there is no file"):
+        read_table(tmp_path / "absent.csv")
+    with pytest.raises(DataError, match="cannot read"):
+        read_table(tmp_path)
+    with pytest.raises(DataError, match="save the sheet as 'CSV UTF-8'"):
+        read_table(tmp_path / "book.xlsx")
+    with pytest.raises(DataError, match="there is none here"):
+        read_table("-")
+
+
+def test_parquet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    polars = pytest.importorskip("polars")
+    path = tmp_path / "data.parquet"
+    polars.DataFrame({"a": [1, 2], "b": [0.5, None]}).write_parquet(path)
+    for module in ("pyarrow", "pyarrow.parquet"):
+        monkeypatch.setitem(sys.modules, module, None)
+    table = read_table(path, drop_missing=True)
+    assert (table.names, table.values.tolist()) == (("a", "b"), [[1.0, 0.5]])
+    monkeypatch.setitem(sys.modules, "polars", None)
+    with pytest.raises(MissingDependencyError, match=r"analyticdag\[parquet\]"):
+        read_table(path)
+
+
+def test_parquet_through_pyarrow(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    polars = pytest.importorskip("polars")
+    polars.DataFrame({"a": [True, False], "b": [0.5, 2.0]}).write_parquet(tmp_path / "x.pq")
+    assert read_table(tmp_path / "x.pq").values.tolist() == [[1.0, 0.5], [0.0, 2.0]]
+
+
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@given(values=hnp.arrays(np.float64, (3, 2), elements=FINITE))
+def test_what_is_written_is_read_back_to_the_bit(
+    values: np.ndarray, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("tables") / "t.csv"
+    write_table(path, values, ["x, y", '"z"'])
+    table = read_table(path)
+    assert table.names == ("x, y", '"z"')
+    np.testing.assert_array_equal(table.values, values)
