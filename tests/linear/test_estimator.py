@@ -222,6 +222,13 @@ def test_a_run_cut_short_is_a_dag_and_says_so() -> None:
     assert not any(model.graph_.has_edge(*edge) for edge in model.removed_edges_)
 
 
+def test_a_run_that_diverged_is_a_dag_and_says_so() -> None:
+    with pytest.warns(NotConvergedWarning, match="became infinite or NaN"):
+        model = quick(constraint="exponential", solver=Adam(1e6)).fit(frame())
+    assert model.status_ is Status.DIVERGED
+    assert is_dag(model.weights_)
+
+
 def test_cycles_left_at_the_end_are_not_called_success() -> None:
     model = quick(w_threshold=0.0).fit(table())
     assert model.removed_edges_

@@ -212,6 +212,15 @@ def test_the_start_is_not_changed() -> None:
         np.testing.assert_array_equal(start, before)
 
 
+@pytest.mark.parametrize("on_leaving", ["reset", "restart"])
+@pytest.mark.parametrize("constraint", ["exponential", "order-2"])
+def test_weights_too_large_to_compute_with_end_the_stage(constraint: str, on_leaving: Any) -> None:
+    adam = Adam(1e160, on_leaving=on_leaving)
+    result = adam.minimise(problem(constraint=constraint), zeros(), Stage(1.0, max_steps=50), 0)
+    assert result.records[-1].reason is Stop.NOT_FINITE
+    assert np.isfinite(result.weights).all()
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

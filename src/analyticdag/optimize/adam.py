@@ -25,8 +25,9 @@ from typing import Literal
 import numpy as np
 from array_api_compat import array_namespace, is_numpy_array
 
+from analyticdag._arrays import quiet
 from analyticdag._typing import Array
-from analyticdag.errors import OutsideDomainError, ParameterError
+from analyticdag.errors import DataError, OutsideDomainError, ParameterError
 from analyticdag.optimize.path import StageResult
 from analyticdag.optimize.problem import Problem
 from analyticdag.optimize.push import Push, push_of
@@ -76,11 +77,12 @@ class Adam:
 
     def minimise(self, problem: Problem, W: Array, stage: Stage, number: int) -> StageResult:
         """Solve one stage from W."""
-        if self.on_leaving == "reset":
+        with quiet():  # a run that overflows is stopped and says so
+            if self.on_leaving == "restart":
+                return self._minimise_with_restarts(problem, W, stage, number)
             descent = _Descent(self, problem, W, stage, number)
             descent.run(push_of(problem.constraint(stage.s), W, reset=True))
             return descent.result()
-        return self._minimise_with_restarts(problem, W, stage, number)
 
     def _minimise_with_restarts(
         self, problem: Problem, W: Array, stage: Stage, number: int
@@ -105,7 +107,7 @@ class _Descent:
         # NumPy itself where it will do: the compatibility layer's sign costs more than a product.
         xp = np if is_numpy_array(W) else array_namespace(W)
         self.settings, self.problem, self.stage, self.number = settings, problem, stage, number
-        self.xp, self.W, self.step = xp, W, 0
+        self.xp, self.W, self.origin, self.step = xp, W, W, 0
         self.learning_rate = settings.learning_rate
         self.first, self.second = xp.zeros_like(W), xp.zeros_like(W)
         # Scaled once, not at every step. h pushes only where W is not zero, so masking the rest
@@ -127,6 +129,10 @@ class _Descent:
                     self.records.append(self._record(Stop.NO_STEP_LEFT))
                     return True
                 continue
+            except (DataError, ArithmeticError):  # the weights are too large for the arithmetic
+                self.W = self.origin
+                self.records.append(self._record(Stop.NOT_FINITE))
+                return True
             if self.step % self.settings.check_every == 0 or self.step == self.stage.max_steps:
                 record = self._record()
                 reason = self._reason_to_stop(previous, record.objective)
