@@ -22,7 +22,8 @@ PACKAGE = ROOT / "src" / "analyticdag"
 # as long as no cycle arises. A package's name stands for every module in it.
 LAYERS: list[set[str]] = [
     {"errors", "_typing", "_validation", "_jit"},
-    {"graphs", "_terms", "functions", "_arrays", "spectral", "matrix_functions"},
+    {"graphs", "_terms", "functions", "_arrays", "_components", "_small", "spectral"},
+    {"matrix_functions"},
     {"acyclicity", "nonconvexity", "losses", "knowledge", "candidates", "orders"},
     {"simulate", "metrics", "datasets"},
     {"optimize", "search"},

@@ -7,7 +7,6 @@ acyclic support is answered at once, and only cycles cost anything.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -183,7 +182,7 @@ class Acyclicity:
 
     def _outside(self, A: Array) -> OutsideDomainError | DataError:
         rho = spectral_radius(A)
-        if math.isfinite(self.function.radius):
+        if rho >= self.function.radius:
             return OutsideDomainError(rho, self.function.radius)
         return DataError(
             f"f(A) overflows (rho(A) = {rho:g}); scale the weights down or use f.scaled(s)"

@@ -133,7 +133,7 @@ class AnalyticFunction:
 
     def __mul__(self, other: object) -> AnalyticFunction:
         if isinstance(other, AnalyticFunction):
-            return AnalyticFunction(a.times(b) for a in self.terms for b in other.terms)
+            return AnalyticFunction(_products(self.terms, other.terms))
         if isinstance(other, int | float | np.floating | np.integer):
             return self._times_number(float(other))
         return NotImplemented
@@ -144,7 +144,10 @@ class AnalyticFunction:
         _check_whole(n, "power", least=0)
         if n == 0:
             raise NotInClassError("f ** 0 is constant: the coefficient of x^1 is 0; use n >= 1")
-        return reduce(lambda f, _: f * self, range(n - 1), self)
+        terms = self.terms
+        for _ in range(n - 1):
+            terms = _products(terms, self.terms)  # only the final power has to be in F
+        return AnalyticFunction(terms)
 
     def _times_number(self, c: float) -> AnalyticFunction:
         if not (c > 0 and math.isfinite(c)):
@@ -266,6 +269,10 @@ def as_function(constraint: str | AnalyticFunction | Truncated) -> AnalyticFunct
         f"a constraint is a name such as 'order-2' or a function of analyticdag.functions, "
         f"not {type(constraint).__name__}"
     )
+
+
+def _products(left: tuple[Term, ...], right: tuple[Term, ...]) -> tuple[Term, ...]:
+    return collected(a.times(b) for a in left for b in right)
 
 
 def _differentiated(f: AnalyticFunction) -> AnalyticFunction:

@@ -88,15 +88,40 @@ class MatrixPieces:
         return expm1(self.A / s)
 
     def log(self, s: float) -> Array:
-        """-log(I - A/s), the integral of (A/s)(I - t A/s)^-1 over t in (0, 1).
-
-        Gauss–Legendre has positive weights and needs resolvents only: nothing cancels.
-        """
+        """-log(I - A/s): square roots towards zero, then an integral of resolvents."""
         Y = self.A / s
+        rho = _radius_below_one(Y)
+        roots = 0
+        while rho > 0.5:
+            Y, rho, roots = self._half_log_argument(Y), 1 - math.sqrt(1 - rho), roots + 1
+        # -log(I - Y) is the integral of Y (I - t Y)^-1 over t in (0, 1); Gauss–Legendre has
+        # positive weights, so nothing cancels. The error is that of a Padé approximant.
+        root = math.sqrt(1 - rho)
+        rate = max((1 - root) / (1 + root), 1e-3)
+        nodes, weights = np.polynomial.legendre.leggauss(
+            2 + math.ceil(math.log(epsilon(Y)) / (2 * math.log(rate)))
+        )
         total = 0 * Y
-        for t, weight in _log_quadrature(Y):
-            total = total + weight / t * _resolvent_of(t * Y, self._method, self._inside)[0]
-        return total
+        for t, weight in zip(((nodes + 1) / 2).tolist(), (weights / 2).tolist(), strict=True):
+            total = total + weight / t * self._remainder(t * Y)
+        return 2.0**roots * total
+
+    def _half_log_argument(self, Y: Array) -> Array:
+        """X = I - (I - Y)^(1/2), so that log(I - Y) = 2 log(I - X), by cyclic reduction.
+
+        Solves X^2 - 2X + Y = 0 with quadratic convergence and non-negative numbers only.
+        """
+        xp = array_namespace(Y)
+        Z, P = 0 * Y, Y
+        for _ in range(64):
+            Q = (P + P @ self._remainder(Z)) / 2
+            Z, P = Z + Q, Q @ Q
+            if float(xp.max(P)) <= _VANISHED:
+                break
+        return (Y + Y @ self._remainder(Z / 2)) / 2
+
+    def _remainder(self, Y: Array) -> Array:
+        return _resolvent_of(Y, self._method, self._inside)[0]
 
     def log_det(self, s: float) -> Array:
         """-log det(I - A/s), the trace of the logarithm."""
@@ -275,16 +300,11 @@ def _careful_log_det(A: Array, s: float, lu: LU) -> Array:
     return -np.sum(np.log1p(-e))
 
 
-def _log_quadrature(Y: Array) -> list[tuple[float, float]]:
-    """Nodes and weights on (0, 1) so many that the error is below rounding."""
+def _radius_below_one(Y: Array) -> float:
+    """rho(Y), or a row sum where that is small enough already."""
     xp = array_namespace(Y)
     bound = float(xp.max(xp.sum(Y, axis=1)))
-    if bound >= 0.5:
-        bound = min(bound, spectral_radius(Y))
-    if not bound < 1:
+    rho = bound if bound <= 0.5 else min(bound, spectral_radius(Y))
+    if not rho < 1:
         raise NotConvergentError
-    root = math.sqrt(1 - bound)
-    rate = (1 - root) / (1 + root)  # [m-1/m] Padé error of the logarithm: rate^(2m)
-    count = 3 + math.ceil(math.log(epsilon(Y)) / (2 * math.log(rate))) if rate > 0 else 3
-    nodes, weights = np.polynomial.legendre.leggauss(count)
-    return list(zip(((nodes + 1) / 2).tolist(), (weights / 2).tolist(), strict=True))
+    return rho

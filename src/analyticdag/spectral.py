@@ -18,6 +18,7 @@ from analyticdag._typing import Array, IntArray
 __all__ = ["cyclic_components", "dominance_scaling", "spectral_radius"]
 
 _MARGIN = 0.99  # room for rounding in a proof by strict inequality
+_TARGET = 0.9
 
 
 def cyclic_components(A: np.ndarray[Any, Any]) -> list[IntArray]:
@@ -40,7 +41,7 @@ def dominance_scaling(A: Array, s: float, max_steps: int = 40) -> tuple[Array | 
         return None, True
     with quiet():
         for _ in range(max_steps):
-            v = 1 + image / s  # partial sums of (I - A/s)^-1 1
+            v = 1 + image / (_TARGET * s)  # partial sums of a series that ends in A v < 0.9 s v
             image = A @ v
             if bool(xp.all(image < _MARGIN * s * v)):
                 return v, True
