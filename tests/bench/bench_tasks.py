@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,9 @@ def misbehave(
     """Fail in the way the method's name says."""
     if method.name == "raise":
         raise ZeroDivisionError("on purpose")
+    if method.name == "warn":
+        warnings.warn("careful", RuntimeWarning, stacklevel=1)
+        warnings.warn("careful", RuntimeWarning, stacklevel=1)
     if method.name == "missing":
         raise MissingDependencyError("peer", "bench")
     if method.name == "hang":

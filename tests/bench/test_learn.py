@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import random
 import sys
 
 import numpy as np
@@ -9,6 +10,8 @@ from analyticdag.bench.learn import learn
 from analyticdag.bench.methods import METHODS, find_method
 from analyticdag.bench.plan import Method, parse_plan
 from analyticdag.errors import MissingDependencyError, ParameterError
+from analyticdag.optimize.trace import Status
+from analyticdag.simulate import simulate
 
 SETTING = {"graph": "ER2", "nodes": 6, "samples": 200}
 
@@ -50,6 +53,16 @@ def test_a_method_may_report_numbers_of_its_own(monkeypatch: pytest.MonkeyPatch)
     assert learn(SETTING, Method("m", "counting"), np.random.default_rng(0))["steps"] == 7
 
 
+@pytest.mark.parametrize("name", ["boss", "grasp"])
+def test_peers_with_global_randomness_are_repeatable(name: str) -> None:
+    pytest.importorskip("causallearn")
+    X = simulate("ER2", n_nodes=8, n_samples=100, seed=0).data
+    state = random.getstate()
+    first, second = (find_method(name)(X, 3) for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+    assert random.getstate() == state
+
+
 def test_dagma_counts_its_steps() -> None:
     pytest.importorskip("dagma")
     X = np.random.default_rng(0).normal(size=(50, 2)) @ np.array([[1.0, 2.0], [0.0, 1.0]])
@@ -57,6 +70,24 @@ def test_dagma_counts_its_steps() -> None:
     weights, numbers = find_method("dagma")(X, 0, **few)
     assert weights.shape == (2, 2)
     assert 1 <= numbers["steps"] <= 11
+
+
+@pytest.mark.filterwarnings("ignore::analyticdag.errors.NotConvergedWarning")
+def test_our_estimator_reports_steps_and_status() -> None:
+    setting = {"graph": "ER1", "nodes": 4, "samples": 500}
+    options = {"steps": 3000, "constraint": "order-1", "adam": {"learning_rate": 3e-3}}
+    method = Method("ours", "analyticdag", options)
+    metrics = learn(setting, method, np.random.default_rng(0))
+    assert metrics["shd"] <= 1
+    assert metrics["status"] in {status.name.lower() for status in Status}
+    assert 0 < metrics["steps"] <= 5 * 3000
+
+
+def test_our_baselines_are_methods() -> None:
+    for name in ("conditional-variance", "sort-and-regress", "our-dagma", "notears", "golem"):
+        assert name in METHODS
+    method = Method("m", "conditional-variance")
+    assert learn(SETTING, method, np.random.default_rng(0))["shd"] <= 2
 
 
 def test_unknown_names_are_refused() -> None:

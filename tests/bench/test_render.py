@@ -16,6 +16,7 @@ def record(method: str, repeat: int, nodes: int, shd: float | None, **changes: A
         "method": method,
         "repeat": repeat,
         "seed": 0,
+        "place": 0,
         "exit": "ok",
         "reason": "",
         "metrics": {} if shd is None else {"shd": shd},
@@ -57,6 +58,11 @@ def test_known_tasks_show_their_headlines() -> None:
     titles = [line for line in render(learned).splitlines() if line.startswith("### ")]
     assert titles[0] == "### shd (graph = ER2)"
     assert "### f1 (graph = ER2)" in titles
+
+
+def test_tables_keep_the_order_of_the_plan() -> None:
+    late, early = record("late", 0, 10, 1.0, place=1), record("early", 0, 10, 1.0, place=0)
+    assert "| early | late | seeds |" in render([late, early])
 
 
 def test_nothing_recorded() -> None:

@@ -90,6 +90,12 @@ def test_failing_is_a_record_and_limits_hold(tmp_path: Path) -> None:
     assert len(read_records(tmp_path)) == 6
 
 
+def test_warnings_are_recorded_once(tmp_path: Path) -> None:
+    (record,) = run(parse_plan("p", plan_text("misbehave", '["warn"]')), tmp_path)
+    assert record["exit"] == "ok"
+    assert record["warnings"] == ["RuntimeWarning: careful"]
+
+
 def test_failures_are_finished_unless_a_retry_is_asked_for(tmp_path: Path) -> None:
     plan = parse_plan("p", plan_text("misbehave", '["raise", "fine"]'))
     assert len(run(plan, tmp_path)) == 2

@@ -9,6 +9,7 @@ import platform
 import resource
 import sys
 import time
+import warnings
 from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from importlib import metadata
@@ -24,6 +25,7 @@ from analyticdag.errors import MissingDependencyError
 
 __all__ = ["describe", "run_cell"]
 
+_WARNINGS_KEPT = 10
 _LIBRARIES = ["numpy", "scipy", "numba", "scikit-learn"]
 
 
@@ -32,7 +34,7 @@ def run_cell(cell: Cell, threads: int | None = None) -> Record:
     record = describe(cell)
     wall, cpu = time.perf_counter(), time.process_time()
     with _limited(threads):
-        record |= _outcome(cell)
+        record |= _watched(cell)
         record["threads"] = _threads()
     record["wall_seconds"] = time.perf_counter() - wall
     record["cpu_seconds"] = time.process_time() - cpu
@@ -52,11 +54,21 @@ def describe(cell: Cell) -> Record:
         "options": dict(cell.method.options),
         "repeat": cell.repeat,
         "seed": cell.seed,
+        "place": cell.place,
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": _versions(),
         "system": {"machine": platform.machine(), "os": platform.system()},
         "isolated": False,
     }
+
+
+def _watched(cell: Cell) -> Record:
+    """The outcome and what was warned about on the way, each warning once."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        outcome = _outcome(cell)
+    texts = dict.fromkeys(f"{entry.category.__name__}: {entry.message}" for entry in caught)
+    return outcome | {"warnings": list(texts)[:_WARNINGS_KEPT]}
 
 
 def _outcome(cell: Cell) -> Record:

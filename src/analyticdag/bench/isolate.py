@@ -97,7 +97,7 @@ def _failure(cell: Cell, exit_: str, reason: str, limits: Limits) -> Record:
     cost: Record = {"wall_seconds": None, "cpu_seconds": None, "peak_rss_mib": None, "threads": {}}
     if exit_ == "timeout":
         cost["wall_seconds"] = limits.time_limit
-    outcome = {"exit": exit_, "reason": reason, "metrics": {}, "isolated": True}
+    outcome = {"exit": exit_, "reason": reason, "metrics": {}, "warnings": [], "isolated": True}
     return describe(cell) | outcome | cost
 
 
@@ -110,6 +110,7 @@ def _to_dict(cell: Cell) -> dict[str, Any]:
         "method": {"name": method.name, "call": method.call, "options": dict(method.options)},
         "repeat": cell.repeat,
         "seed": cell.seed,
+        "place": cell.place,
     }
 
 

@@ -10,17 +10,24 @@ the cell is recorded as missing. To add one, write such a function and add one l
 from __future__ import annotations
 
 import importlib
+import io
 import itertools
-from collections.abc import Callable
+import random
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stderr
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from analyticdag._typing import FloatArray
+from analyticdag.baselines import BASELINES
 from analyticdag.bench.tasks import find_function
 from analyticdag.errors import MissingDependencyError, ParameterError
+from analyticdag.linear import AnalyticDAG
+from analyticdag.optimize.adam import Adam
+from analyticdag.optimize.schedule import Schedule
 
-__all__ = ["METHODS", "Answer", "Learner", "find_method"]
+__all__ = ["METHODS", "WARM_UP", "Answer", "Learner", "find_method"]
 
 Answer: TypeAlias = FloatArray | tuple[FloatArray, dict[str, Any]]
 Learner: TypeAlias = Callable[..., Answer]
@@ -45,9 +52,29 @@ def _peer(package: str, module: str) -> Any:
         raise MissingDependencyError(package, "bench") from error
 
 
-def _empty(X: FloatArray, seed: int) -> FloatArray:
-    """No edges at all: what a method has to beat before anything else."""
-    return np.zeros((X.shape[1], X.shape[1]))
+def _analyticdag(
+    X: FloatArray,
+    seed: int,
+    steps: int | None = None,
+    adam: dict[str, Any] | None = None,
+    **options: Any,
+) -> Answer:
+    """Our estimator. A plan may limit the steps of each stage and change the settings of Adam."""
+    if adam is not None:
+        options["solver"] = Adam(**adam)
+    if steps is not None:
+        options["schedule"] = Schedule.paper().with_steps(steps)
+    model = AnalyticDAG(random_state=seed, **options).fit(X)
+    return model.weights_, {"steps": model.n_iter_, "status": model.status_.name.lower()}
+
+
+def _baseline(name: str) -> Learner:
+    """One of ``analyticdag.baselines``, which have no randomness."""
+
+    def learner(X: FloatArray, seed: int, **options: Any) -> FloatArray:
+        return BASELINES[name](X, **options)
+
+    return learner
 
 
 def _dagma(X: FloatArray, seed: int, **options: Any) -> Answer:
@@ -59,7 +86,8 @@ def _dagma(X: FloatArray, seed: int, **options: Any) -> Answer:
         return update(*arguments)
 
     model._adam_update = counted  # the package keeps no count of its steps
-    weights: FloatArray = model.fit(X, **options)
+    with redirect_stderr(io.StringIO()):  # its progress bar cannot be turned off
+        weights: FloatArray = model.fit(X, **options)
     return weights, {"steps": next(steps)}
 
 
@@ -80,12 +108,25 @@ def _ges(X: FloatArray, seed: int, **options: Any) -> FloatArray:
 
 def _boss(X: FloatArray, seed: int, **options: Any) -> FloatArray:
     search = _peer("causal-learn", "causallearn.search.PermutationBased.BOSS")
-    return _from_causal_learn(search.boss(X, verbose=False, **options))
+    with _global_seed(seed):
+        return _from_causal_learn(search.boss(X, verbose=False, **options))
 
 
 def _grasp(X: FloatArray, seed: int, **options: Any) -> FloatArray:
     search = _peer("causal-learn", "causallearn.search.PermutationBased.GRaSP")
-    return _from_causal_learn(search.grasp(X, verbose=False, **options))
+    with _global_seed(seed):
+        return _from_causal_learn(search.grasp(X, verbose=False, **options))
+
+
+@contextmanager
+def _global_seed(seed: int) -> Iterator[None]:
+    """For a peer that draws from Python's global generator: the state is put back afterwards."""
+    before = random.getstate()
+    random.seed(seed)
+    try:
+        yield
+    finally:
+        random.setstate(before)
 
 
 def _from_causal_learn(graph: Any) -> FloatArray:
@@ -107,7 +148,9 @@ def _r2_sort(X: FloatArray, seed: int) -> FloatArray:
 
 
 METHODS: dict[str, Learner] = {
-    "empty": _empty,
+    "analyticdag": _analyticdag,
+    # The package dagma has that name; our composition of the same method is told apart.
+    **{"our-dagma" if name == "dagma" else name: _baseline(name) for name in BASELINES},
     "dagma": _dagma,
     "flop": _flop,
     "pc": _pc,
@@ -116,4 +159,10 @@ METHODS: dict[str, Learner] = {
     "grasp": _grasp,
     "var-sort-regress": _variance_sort,
     "r2-sort-regress": _r2_sort,
+}
+
+# Options that make a run short: a warm-up has to import and compile, not to learn.
+WARM_UP: dict[str, dict[str, Any]] = {
+    "analyticdag": {"steps": 10},
+    "dagma": {"warm_iter": 10, "max_iter": 10},
 }

@@ -76,6 +76,7 @@ class Cell:
     method: Method
     repeat: int
     seed: int
+    place: int = 0  # in the plan: tables keep its order, and nothing else depends on it
 
     @property
     def setting_name(self) -> str:
@@ -135,12 +136,15 @@ def parse_plan(name: str, text: str) -> Plan:
     except tomllib.TOMLDecodeError as error:
         raise ParameterError(f"plan {name!r} is not valid TOML: {error}") from error
     _refuse_unknown_keys(name, table)
-    methods = [_method(entry) for entry in table["methods"]]
+    grid = itertools.product(
+        _settings(table["settings"]),
+        range(int(table.get("repeats", 1))),
+        [_method(entry) for entry in table["methods"]],
+    )
+    seed = int(table.get("seed", 0))
     cells = [
-        Cell(name, table["task"], setting, method, repeat, int(table.get("seed", 0)))
-        for setting in _settings(table["settings"])
-        for repeat in range(int(table.get("repeats", 1)))
-        for method in methods
+        Cell(name, table["task"], setting, method, repeat, seed, place)
+        for place, (setting, repeat, method) in enumerate(grid)
     ]
     _refuse_twins(name, cells)
     limits = Limits(**{key: table[key] for key in _LIMITS if key in table})

@@ -34,11 +34,14 @@ def render(records: Sequence[Record], metrics: Sequence[str] = ()) -> str:
 
 
 def latest(records: Sequence[Record]) -> list[Record]:
-    """One record for each setting, method and repeat: a later one replaces an earlier one."""
-    place = {}
+    """One record for each setting, method and repeat, in the order of the plan.
+
+    A later record replaces an earlier one of the same place.
+    """
+    found = {}
     for record in records:
-        place[_setting(record), record["method"], record["repeat"], record["seed"]] = record
-    return list(place.values())
+        found[_setting(record), record["method"], record["repeat"], record["seed"]] = record
+    return sorted(found.values(), key=lambda record: int(record["place"]))
 
 
 def metrics_of(records: Sequence[Record]) -> list[str]:
