@@ -12,7 +12,7 @@ RUNS ?= runs
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(VENV)/core.stamp ## see the package at work
+demo: $(VENV)/core.stamp ## learn a protein network from real cells
 	@$(BIN)/analyticdag demo
 
 test: $(VENV)/dev.stamp ## run the tests, with branch coverage

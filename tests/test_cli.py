@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -37,13 +38,19 @@ def test_constraints_are_listed(
     assert all(name in shown for name in ("exponential", "order-1", "order-4", "order-N", "∞"))
 
 
-def test_the_demo_tells_a_cycle_from_none(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_the_demo_learns_sachs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    assert call(monkeypatch, "demo") == 0
-    cyclic, acyclic = capsys.readouterr().out.split("(no cycle)")
-    assert cyclic.count("0.00000") == 0
-    assert acyclic.count("0.00000") == 10
+    assert call(monkeypatch, "demo", "--out", str(tmp_path)) == 0
+    shown = capsys.readouterr().out
+    distance = re.search(r"SHD (\d+) to the consensus network of 17 edges", shown)
+    assert distance is not None
+    assert int(distance[1]) < 17
+    assert "converged" in shown
+    header, *edges = (tmp_path / "sachs-edges.csv").read_text().splitlines()
+    assert header == "source,target,weight"
+    assert all(f"{a} → {b}" in shown for a, b, _ in (edge.split(",") for edge in edges))
+    assert edges
 
 
 def test_a_benchmark_runs_and_renders(
