@@ -111,8 +111,9 @@ def _demo(
     found = compare(truth, model.weights_)
     console.print(_edge_table(model.weights_, sachs.names, truth))
     console.print(
-        f"SHD {found.shd} to the consensus network of {found.n_true} edges: {found.correct} correct,\n"
-        f"{found.reversed} reversed, {found.extra} extra, {found.missing} missing. (A graph without edges has SHD {found.n_true}.)\n"
+        f"SHD {found.shd} to the consensus network of {found.n_true} edges:\n"
+        f"  {found.correct} correct, {found.reversed} reversed, {found.extra} extra, "
+        f"{found.missing} missing; a graph without edges has SHD {found.n_true}.\n"
         f"The run {model.status_.name.lower().replace('_', ' ')} after {model.n_iter_} steps."
     )
     console.print(f"Saved: {_save_edges(model.weights_, sachs.names, out)}\n")
