@@ -4,6 +4,13 @@
 cached on disk where the installation or the user's cache directory can be written; elsewhere
 (a read-only container, no home directory) the kernel still works and is compiled once per process.
 Kernels release the global interpreter lock, so that plain threads keep every core busy.
+
+`helper` marks a function that is pasted into the kernels that call it. Every kernel costs the
+compiler a fixed fraction of a second, so only what is called from several places, or from Python,
+is a kernel.
+
+`struct` declares a record of arrays and numbers that kernels pass on as one pointer: thirty arrays
+as thirty arguments would take minutes to compile.
 """
 
 from __future__ import annotations
@@ -12,6 +19,12 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numba
+from numba import types
+from numba.experimental import structref
+
+# numba's annotations stop at this module.
+_structref: Any = structref
+new_struct: Any = structref.new
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -20,11 +33,45 @@ F = TypeVar("F", bound=Callable[..., Any])
 # results stay the same whatever the vector width.
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
 
+REAL, WHOLE, FLAG = types.float64, types.int64, types.boolean
+REALS, WHOLES, FLAGS = (types.Array(t, 1, "C") for t in (REAL, WHOLE, FLAG))
+REAL_TABLE, WHOLE_TABLE = types.Array(REAL, 2, "C"), types.Array(WHOLE, 2, "C")
+FLAG_TABLE, BYTE_TABLE = types.Array(FLAG, 2, "C"), types.Array(types.int8, 2, "C")
+
 
 def kernel(function: F) -> F:
     """Compile `function` with numba at its first call, with an on-disk cache where possible."""
+    return _compile(function, **_OPTIONS)
+
+
+def helper(function: F) -> F:
+    """A piece of a kernel: its body is pasted where it is called."""
+    return _compile(function, inline="always", **_OPTIONS)
+
+
+def _compile(function: F, **options: Any) -> F:
     try:
-        compiled = numba.njit(cache=True, **_OPTIONS)(function)
+        compiled = numba.njit(cache=True, **options)(function)
     except RuntimeError:  # numba: "no locator available", nowhere to write a cache
-        compiled = numba.njit(**_OPTIONS)(function)
+        compiled = numba.njit(**options)(function)
     return cast(F, compiled)
+
+
+class Struct(structref.StructRefProxy):
+    """Base of the Python side of a record; only kernels look inside."""
+
+
+class StructType(types.StructRef):
+    """Base of the compiled side of a record."""
+
+
+def struct(proxy: type[Struct], kind: type[StructType], fields: dict[str, Any]) -> Any:
+    """Tie the two sides of a record together; returns its numba type."""
+    _structref.register(kind)
+    _structref.define_boxing(kind, proxy)
+    return kind(tuple(fields.items()))
+
+
+def needs_compiling(function: Callable[..., Any]) -> bool:
+    """Whether the next call of a kernel may spend time in the compiler in this process."""
+    return not getattr(function, "signatures", ())

@@ -1,0 +1,182 @@
+"""The order search from end to end: starts, local search from each, iteration of the best, weights.
+
+Every start gets parents and a local search; the best `ITERATED` of them go on to the iterated
+search. Starts are independent, so they run on threads (kernels release the interpreter lock), and
+nothing depends on how many threads there are: random numbers derive from the seed and the label
+of the start.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from analyticdag._jit import needs_compiling
+from analyticdag._typing import BoolArray, FloatArray, IntArray
+from analyticdag.errors import ParameterError
+from analyticdag.orders import consistent_order, r2_order
+from analyticdag.search.checks import checked_covariance, checked_knowledge, checked_order
+from analyticdag.search.local import iterate
+from analyticdag.search.runs import (
+    Run,
+    Setting,
+    in_threads,
+    least_squares,
+    open_task,
+    search_locally,
+    search_on,
+)
+from analyticdag.search.scores import (
+    DEFAULT_GAMMA,
+    ScoreName,
+    correlation,
+    edge_penalty,
+    graph_score,
+)
+
+# How many of the starts go on to the iterated search.
+ITERATED = 2
+RANDOM_STARTS = 2
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """What one start led to; scores are of the whole graph, smaller is better."""
+
+    start: str
+    initial: float  # parents for the start's own order
+    local: float  # after the local search
+    iterated: float  # after the iterated local search (the same for starts that did not qualify)
+    edges: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """The best graph found; `weights[i, j]` is the least-squares weight of i -> j."""
+
+    weights: FloatArray
+    order: IntArray
+    score: float
+    start: str
+    contributions: tuple[Contribution, ...]
+
+
+def named_rng(random_state: int | None, label: str) -> np.random.Generator:
+    """Random numbers that depend on the seed and the start's label only."""
+    name = zlib.crc32(label.encode())
+    entropy = None if random_state is None else [random_state, name]
+    return np.random.default_rng(entropy)
+
+
+def cheap_starts(setting: Setting, random_state: int | None) -> dict[str, IntArray]:
+    """Orders that cost next to nothing: R², and a few random ones."""
+    starts = {"r2": r2_order(setting.S, n_samples=setting.n_samples)}
+    for number in range(1, RANDOM_STARTS + 1):
+        label = f"random-{number}"
+        starts[label] = named_rng(random_state, label).permutation(len(setting.S))
+    return starts
+
+
+def search_orders(
+    S: ArrayLike,
+    n_samples: int,
+    *,
+    score: ScoreName = "unequal",
+    gamma: float | None = None,
+    allowed: BoolArray | None = None,
+    required: BoolArray | None = None,
+    max_parents: int | None = None,
+    starts: Mapping[str, ArrayLike] | None = None,
+    random_state: int | None = None,
+    n_jobs: int | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> SearchResult:
+    """Search over orders of the variables for the graph with the lowest score.
+
+    `S` is the covariance of n_samples rows. `allowed[i, j]` and `required[i, j]` speak about the
+    edge i -> j; required edges stay, and orders respect them. `starts` maps labels to orders to
+    start from (None: cheap ones). `n_jobs` threads are used, all processors if None; the result
+    does not depend on it. `progress` is told what happens, in words.
+    """
+    cov = checked_covariance(S)
+    gamma = DEFAULT_GAMMA[score] if gamma is None else gamma
+    setting = make_setting(cov, n_samples, score, gamma, allowed, required, max_parents)
+    orders = cheap_starts(setting, random_state) if starts is None else dict(starts)
+    tell = progress or (lambda message: None)
+    if needs_compiling(iterate):
+        tell("loading the search kernels (compiled at the first use on a machine)")
+    tell(f"order search from {len(orders)} starts: {', '.join(orders)}")
+    labelled = [
+        (label, consistent_order(checked_order(order, len(cov), label), setting.required))
+        for label, order in orders.items()
+    ]
+    runs = in_threads(lambda start: search_locally(setting, *start), labelled, n_jobs)
+    runs.sort(key=lambda run: (run.local, run.label))
+    tell(f"iterated search from {', '.join(run.label for run in runs[:ITERATED])}")
+    best = in_threads(
+        lambda run: search_on(setting, run, named_rng(random_state, run.label)),
+        runs[:ITERATED],
+        n_jobs,
+    )
+    ended = sorted(best + runs[ITERATED:], key=lambda run: (run.graph.total, run.label))
+    winner = ended[0]
+    W = least_squares(setting, winner.graph, cov)
+    return SearchResult(
+        weights=W,
+        order=winner.graph.order,
+        score=graph_score(cov, n_samples, W, score=score, gamma=gamma),
+        start=winner.label,
+        contributions=tuple(contribution(run) for run in ended),
+    )
+
+
+def select_parents(
+    S: ArrayLike,
+    n_samples: int,
+    order: ArrayLike,
+    *,
+    score: ScoreName = "unequal",
+    gamma: float | None = None,
+    allowed: BoolArray | None = None,
+    required: BoolArray | None = None,
+    max_parents: int | None = None,
+) -> FloatArray:
+    """Weights of every node on its parents: those among its predecessors that lower the score."""
+    cov = checked_covariance(S)
+    gamma = DEFAULT_GAMMA[score] if gamma is None else gamma
+    setting = make_setting(cov, n_samples, score, gamma, allowed, required, max_parents)
+    start = consistent_order(checked_order(order, len(cov), "order"), setting.required)
+    return least_squares(setting, open_task(setting, start)[0], cov)
+
+
+def contribution(run: Run) -> Contribution:
+    """The record of a finished run."""
+    edges = int(run.graph.count.sum())
+    return Contribution(run.label, run.initial, run.local, run.graph.total, edges, run.seconds)
+
+
+def make_setting(
+    S: FloatArray,
+    n_samples: int,
+    score: ScoreName,
+    gamma: float,
+    allowed: BoolArray | None,
+    required: BoolArray | None,
+    max_parents: int | None,
+) -> Setting:
+    """Check what was asked and bring it into the form kernels want."""
+    if score != "unequal":
+        raise ParameterError(f"score must be 'unequal'; got {score!r}.")
+    d = len(S)
+    forbidden, needed = checked_knowledge(allowed, required, max_parents, d)
+    cap = max(0, min(d - 1, n_samples - 2))
+    if max_parents is not None:
+        cap = min(cap, max_parents)
+    cap = max(cap, int(needed.sum(axis=0).max()))
+    penalty = edge_penalty(n_samples, d, gamma)
+    return Setting(correlation(S), forbidden, needed, n_samples, penalty, False, cap)

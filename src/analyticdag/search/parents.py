@@ -1,0 +1,90 @@
+"""Parents of one node for a given set of candidates: grow while a parent pays, then shrink.
+
+Growing takes the candidate that explains most; shrinking drops the member that is missed least.
+Both only take steps that lower the score, so the alternation ends. There is no limit on the number
+of parents except `Task.cap`. Required parents are put in first and never dropped.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from analyticdag._jit import helper, kernel
+from analyticdag.search.regression import clear, toggle
+from analyticdag.search.tables import COLLINEAR, Bench, Task
+
+# Steps must beat their price by this share: rounding must not make grow and shrink alternate.
+MARGIN = 1e-9
+
+
+@helper
+def misfit(task: Task, residual: float) -> float:
+    """Contribution of a node with this residual variance, without the price of its parents."""
+    return task.n * (residual if task.equal else np.log(max(residual, COLLINEAR)))
+
+
+@helper
+def hurdle(task: Task, residual: float) -> float:
+    """What a parent must explain to be worth its price, at this residual variance without it."""
+    return task.price * (1.0 if task.equal else max(residual, COLLINEAR))
+
+
+@helper
+def best_candidate(task: Task, bench: Bench, node: int, n_candidates: int) -> int:
+    """The candidate that explains most, if it is worth its price; otherwise -1."""
+    order, floor, forbidden = task.order, task.floor, task.forbidden
+    link, spread = bench.link, bench.spread
+    best, chosen = hurdle(task, link[node]) * (1.0 + MARGIN), -1
+    for t in range(n_candidates):
+        i = order[t]
+        if link[i] * link[i] > best * spread[i] and spread[i] > floor[i] and not forbidden[i, node]:
+            best, chosen = link[i] * link[i] / spread[i], i
+    return chosen
+
+
+@helper
+def weakest_member(task: Task, bench: Bench, node: int) -> int:
+    """The member that is missed least, if it is not worth its price; otherwise -1."""
+    weights, inverse, members = bench.weights, bench.inverse, bench.members
+    least, chosen = np.inf, -1
+    for a in range(bench.size):
+        rise = weights[a] * weights[a] / inverse[a, a]
+        if rise < least and not task.required[members[a], node]:
+            least, chosen = rise, members[a]
+    if least >= hurdle(task, bench.link[node] + least) * (1.0 - MARGIN):
+        chosen = -1
+    return chosen
+
+
+@kernel
+def grow_shrink(task: Task, bench: Bench, node: int, n_candidates: int) -> float:
+    """Alternate growing and shrinking until neither pays; the score of the node.
+
+    Candidates are the first `n_candidates` nodes of the order.
+    """
+    shrunk = True
+    while shrunk:
+        while bench.size < task.cap:
+            chosen = best_candidate(task, bench, node, n_candidates)
+            if chosen < 0:
+                break
+            toggle(task, bench, chosen)
+        shrunk = False
+        while bench.size > 0:
+            chosen = weakest_member(task, bench, node)
+            if chosen < 0:
+                break
+            toggle(task, bench, chosen)
+            shrunk = True
+    return misfit(task, bench.link[node]) + task.penalty * bench.size
+
+
+@kernel
+def select(task: Task, bench: Bench, node: int, n_candidates: int) -> float:
+    """Parents of `node` among the first nodes of the order, from scratch; the score."""
+    clear(task, bench, node)
+    for t in range(n_candidates):
+        i = task.order[t]
+        if task.required[i, node] and bench.spread[i] > task.floor[i]:
+            toggle(task, bench, i)
+    return grow_shrink(task, bench, node, n_candidates)

@@ -1,0 +1,109 @@
+"""Between the tables of a task and a bench: load a node's regression, change it, store it."""
+
+from __future__ import annotations
+
+from analyticdag._jit import helper, kernel
+from analyticdag._typing import IntArray
+from analyticdag.search.parents import MARGIN, hurdle, misfit, select
+from analyticdag.search.regression import clear, toggle
+from analyticdag.search.tables import NONE, PARENT, WANTED, Bench, Task
+
+# Up- and down-dates lose digits; after this many a node is factorised anew.
+REFRESH = 64
+
+
+@helper
+def reserve(task: Task, node: int, k: int) -> None:
+    """Room in the pool for the inverse of k parents, in steps of powers of two, if there is any."""
+    room = 4
+    while room < k:
+        room *= 2
+    if k > task.pool_room[node] and task.pool_top + room * room <= len(task.pool):
+        task.pool_at[node], task.pool_room[node] = task.pool_top, room
+        task.pool_top += room * room
+
+
+@helper
+def regress(task: Task, bench: Bench, node: int, parents: IntArray, k: int) -> None:
+    """Regression of `node` on its first k parents from scratch."""
+    clear(task, bench, node)
+    for a in range(k):
+        if bench.spread[parents[a]] > task.floor[parents[a]]:
+            toggle(task, bench, parents[a])
+
+
+@kernel
+def load(task: Task, bench: Bench, node: int) -> None:
+    """Put the node's current regression on the bench."""
+    k, parents = task.count[node], task.parents[node]
+    if k > task.pool_room[node]:  # its inverse found no room
+        regress(task, bench, node, parents, k)
+        return
+    members, slot, inverse, weights = bench.members, bench.slot, bench.inverse, bench.weights
+    for a in range(bench.size):
+        slot[members[a]] = -1
+    bench.size = k
+    for i in range(len(task.S)):
+        bench.link[i] = task.link[node, i]
+        bench.spread[i] = task.spread[node, i]
+    for a in range(k):
+        members[a] = parents[a]
+        slot[members[a]] = a
+    at = task.pool_at[node]
+    for a in range(k):
+        weights[a] = 0.0
+        for b in range(k):
+            inverse[a, b] = task.pool[at + a * k + b]
+            weights[a] += inverse[a, b] * task.S[node, members[b]]
+
+
+@kernel
+def store(task: Task, bench: Bench, node: int) -> None:
+    """Make the bench's regression the node's current one and renew its column of ties."""
+    k, link, spread, members = bench.size, bench.link, bench.spread, bench.members
+    task.count[node] = k
+    task.value[node] = misfit(task, link[node]) + task.penalty * k
+    bar = hurdle(task, link[node]) * (1.0 + MARGIN)
+    open_ = k < task.cap
+    for i in range(len(link)):
+        task.link[node, i], task.spread[node, i] = link[i], spread[i]
+        wanted = open_ and link[i] * link[i] > bar * spread[i] and spread[i] > task.floor[i]
+        wanted = wanted and i != node and not task.forbidden[i, node]
+        task.tie[i, node] = WANTED if wanted else NONE
+    reserve(task, node, k)
+    kept, at = k <= task.pool_room[node], task.pool_at[node]
+    for a in range(k):
+        task.parents[node, a] = members[a]
+        task.tie[members[a], node] = PARENT
+        if kept:
+            for b in range(k):
+                task.pool[at + a * k + b] = bench.inverse[a, b]
+
+
+@kernel
+def install(task: Task, bench: Bench, node: int, parents: IntArray, size: int) -> None:
+    """Give `node` exactly these parents, by as few up- and down-dates as it takes."""
+    load(task, bench, node)
+    for a in range(bench.size - 1, -1, -1):  # backwards: the last member fills a gap
+        p, stays = bench.members[a], False
+        for b in range(size):
+            stays = stays or parents[b] == p
+        if not stays:
+            toggle(task, bench, p)
+            task.age[node] += 1
+    for b in range(size):
+        if bench.slot[parents[b]] < 0:
+            toggle(task, bench, parents[b])
+            task.age[node] += 1
+    if task.age[node] > REFRESH:
+        regress(task, bench, node, parents, size)
+        task.age[node] = 0
+    store(task, bench, node)
+
+
+@kernel
+def initialise(task: Task, bench: Bench) -> None:
+    """Parents from scratch for every node."""
+    for t in range(len(task.order)):
+        select(task, bench, task.order[t], t)
+        store(task, bench, task.order[t])

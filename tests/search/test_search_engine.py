@@ -1,0 +1,168 @@
+"""The order search from outside: right answers, hard knowledge, same answer on any thread."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import search_reference as reference
+from numpy.testing import assert_allclose, assert_array_equal
+
+from analyticdag.errors import DataError, KnowledgeError, ParameterError
+from analyticdag.graphs import is_dag
+from analyticdag.metrics import compare
+from analyticdag.search import search_orders, select_parents
+from analyticdag.search.scores import correlation, edge_penalty, graph_score
+from analyticdag.simulate import simulate
+
+
+@pytest.fixture(scope="module")
+def er2():
+    sim = simulate("ER2", n_nodes=30, n_samples=2000, seed=3)
+    return sim.weights, np.cov(sim.data.T, bias=True)
+
+
+def test_finds_the_equivalence_class(er2):
+    W, S = er2
+    result = search_orders(S, 2000, random_state=0)
+    assert is_dag(result.weights)
+    assert compare(W, result.weights).shd_cpdag <= 2
+    true = graph_score(S, 2000, refit(S, W != 0), score="unequal", gamma=1.0)
+    assert result.score <= true + 1e-6
+
+
+def test_scale_of_the_variables_does_not_matter(er2):
+    _, S = er2
+    scale = 10.0 ** np.random.default_rng(0).uniform(-9, 9, len(S))
+    plain = search_orders(S, 2000, random_state=0)
+    scaled = search_orders(S * np.outer(scale, scale), 2000, random_state=0)
+    assert_array_equal(plain.weights != 0, scaled.weights != 0)
+    assert_allclose(scaled.weights * scale[:, None] / scale, plain.weights, rtol=1e-6)
+    assert scaled.score == pytest.approx(plain.score)
+
+
+def test_same_answer_for_a_seed_on_any_number_of_threads(er2):
+    _, S = er2
+    one = search_orders(S, 2000, random_state=5, n_jobs=1)
+    many = search_orders(S, 2000, random_state=5, n_jobs=4)
+    assert_array_equal(one.weights, many.weights)
+    assert_array_equal(one.order, many.order)
+    assert one.start == many.start
+    assert [c.start for c in one.contributions] == [c.start for c in many.contributions]
+
+
+def test_order_and_weights_agree(er2):
+    _, S = er2
+    result = search_orders(S, 2000, random_state=0)
+    in_order = result.weights[np.ix_(result.order, result.order)]
+    assert_array_equal(in_order, np.triu(in_order, 1))
+    assert_allclose(refit(S, result.weights != 0), result.weights, atol=1e-8)
+
+
+def test_contributions_tell_what_each_start_was_worth(er2):
+    _, S = er2
+    result = search_orders(S, 2000, starts={"mine": np.arange(len(S))}, random_state=0)
+    (only,) = result.contributions
+    assert result.start == only.start == "mine"
+    assert only.initial >= only.local >= only.iterated
+    assert only.iterated == pytest.approx(result.score)
+    assert only.edges == np.count_nonzero(result.weights)
+
+
+def test_forbidden_edges_stay_out_and_required_ones_in(er2):
+    W, S = er2
+    rng = np.random.default_rng(1)
+    allowed = rng.random(W.shape) < 0.7
+    required = np.triu(rng.random(W.shape) < 0.05, 1)
+    allowed |= required
+    result = search_orders(S, 2000, allowed=allowed, required=required, random_state=0)
+    assert is_dag(result.weights)
+    assert not (result.weights != 0)[~allowed].any()
+    assert (result.weights != 0)[required].all()
+
+
+@pytest.mark.parametrize("limit", [0, 1, 2])
+def test_no_node_has_more_parents_than_asked_for(er2, limit):
+    _, S = er2
+    result = search_orders(S, 2000, max_parents=limit, random_state=0)
+    assert np.count_nonzero(result.weights, axis=0).max() == limit
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_select_parents_is_grow_shrink_over_the_predecessors(seed):
+    rng = np.random.default_rng(seed)
+    S, _ = reference.covariance(rng, n_nodes=9, degree=4)
+    order, penalty, R = rng.permutation(9), edge_penalty(200, 9, 1.0), correlation(S)
+    weights = select_parents(S, 200, order)
+    for t, node in enumerate(order):
+        expected = reference.grow_shrink(R, 200, penalty, node, order[:t])
+        assert set(np.flatnonzero(weights[:, node])) == expected
+
+
+def test_duplicate_and_constant_columns_are_survived(er2):
+    _, S = er2
+    d = len(S)
+    twice = np.zeros((d + 2, d + 2))
+    twice[:d, :d] = S
+    twice[d, :d] = twice[:d, d] = S[0]
+    twice[d, d] = S[0, 0]
+    result = search_orders(twice, 2000, random_state=0)
+    assert np.isfinite(result.weights).all()
+    assert np.isfinite(result.score)
+    assert is_dag(result.weights)
+    assert not result.weights[:, d + 1].any()
+    assert not result.weights[d + 1].any()
+
+
+def test_fewer_rows_than_columns():
+    sim = simulate("ER1", n_nodes=40, n_samples=30, seed=0)
+    result = search_orders(np.cov(sim.data.T, bias=True), 30, random_state=0)
+    assert is_dag(result.weights)
+    assert np.isfinite(result.score)
+
+
+@pytest.mark.parametrize("d", [1, 2])
+def test_smallest_problems(d):
+    S = np.eye(d) + 0.9 * (np.ones((d, d)) - np.eye(d))
+    result = search_orders(S, 100, random_state=0)
+    assert np.count_nonzero(result.weights) == d - 1
+
+
+def test_progress_is_told_in_words(er2):
+    _, S = er2
+    said: list[str] = []
+    search_orders(S, 2000, random_state=0, progress=said.append)
+    assert any("r2" in line for line in said)
+
+
+def test_refusals(er2):
+    _, S = er2
+    d = len(S)
+    with pytest.raises(DataError, match="square"):
+        search_orders(S[:3], 100)
+    with pytest.raises(DataError, match="NaN"):
+        search_orders(np.full((2, 2), np.nan), 100)
+    with pytest.raises(DataError, match="symmetric"):
+        search_orders(np.triu(np.ones((3, 3))), 100)
+    with pytest.raises(ParameterError, match="permutation"):
+        search_orders(S, 100, starts={"bad": np.zeros(d, int)})
+    with pytest.raises(ParameterError, match="allowed must be"):
+        search_orders(S, 100, allowed=np.ones((2, 2), bool))
+    with pytest.raises(ParameterError, match="max_parents"):
+        search_orders(S, 100, max_parents=-1)
+    edge = np.zeros((d, d), bool)
+    edge[0, 1] = True
+    with pytest.raises(KnowledgeError, match="required but not allowed"):
+        search_orders(S, 100, allowed=~edge, required=edge)
+    with pytest.raises(KnowledgeError, match="more required parents"):
+        search_orders(S, 100, required=edge, max_parents=0)
+    with pytest.raises(ValueError, match="cycle"):
+        search_orders(S, 100, required=edge | edge.T)
+
+
+def refit(S, edges):
+    W = np.zeros(S.shape)
+    for j in range(len(S)):
+        pa = np.flatnonzero(edges[:, j])
+        if len(pa) > 0:
+            W[pa, j] = np.linalg.solve(S[np.ix_(pa, pa)], S[pa, j])
+    return W
