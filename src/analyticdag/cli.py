@@ -11,6 +11,7 @@ Exit codes: 0 done, 1 the run failed, 2 the input was bad.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -100,6 +101,7 @@ def _demo(
     from analyticdag import AnalyticDAG
     from analyticdag.datasets import load_sachs
     from analyticdag.graphs import from_networkx
+    from analyticdag.io import free_folder, record_of, save_run
     from analyticdag.metrics import compare
 
     sachs, console = load_sachs(), Console(highlight=False)
@@ -116,7 +118,8 @@ def _demo(
         f"{found.missing} missing; a graph without edges has SHD {found.n_true}.\n"
         f"The run {model.status_.name.lower().replace('_', ' ')} after {model.n_iter_} steps."
     )
-    console.print(f"Saved: {_save_edges(model.weights_, sachs.names, out)}\n")
+    run = replace(record_of(model), names=sachs.names)
+    console.print(f"Saved as CSV, GraphML, DOT and JSON in {save_run(run, free_folder(out))}\n")
     console.print(
         "What to try next:\n"
         "  AnalyticDAG(constraint='order-3').fit(your_table).graph_   in Python\n"
@@ -139,14 +142,6 @@ def _strongest_first(W: FloatArray) -> list[tuple[int, int]]:
     from analyticdag.graphs import edge_list
 
     return sorted(edge_list(W), key=lambda edge: -abs(W[edge]))
-
-
-def _save_edges(W: FloatArray, names: Sequence[str], folder: Path) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / "sachs-edges.csv"
-    lines = [f"{names[i]},{names[j]},{W[i, j]:.6g}" for i, j in _strongest_first(W)]
-    path.write_text("\n".join(["source,target,weight", *lines]) + "\n", encoding="utf-8")
-    return path
 
 
 @bench.command("run")
