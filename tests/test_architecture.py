@@ -22,7 +22,7 @@ PACKAGE = ROOT / "src" / "analyticdag"
 # as long as no cycle arises. A package's name stands for every module in it.
 LAYERS: list[set[str]] = [
     {"errors", "_typing", "_validation", "_jit"},
-    {"graphs", "_terms", "functions", "_arrays", "_components", "_small", "spectral"},
+    {"graphs", "_terms", "functions", "_arrays", "_components", "_kernels", "spectral"},
     {"matrix_functions"},
     {"acyclicity", "nonconvexity", "losses", "knowledge", "candidates", "orders"},
     {"simulate", "metrics", "datasets"},

@@ -23,6 +23,7 @@ __all__ = [
     "array_namespace",
     "as_square_matrix",
     "device",
+    "diagonal_of_product",
     "epsilon",
     "host_view",
     "identity",
@@ -107,7 +108,16 @@ def identity(matrix: Array) -> Array:
 
 def epsilon(array: Array) -> float:
     """Machine precision of the array's dtype."""
+    if isinstance(array, np.ndarray):
+        return 2.0**-52 if array.dtype == np.float64 else 2.0**-23
     return float(array_namespace(array).finfo(array.dtype).eps)
+
+
+def diagonal_of_product(P: Array, Q: Array) -> Array:
+    """The diagonal of P @ Q."""
+    if isinstance(P, np.ndarray):
+        return np.einsum("ij,ji->i", P, Q)
+    return array_namespace(P).sum(P * Q.T, axis=1)
 
 
 def set_diagonal(matrix: Array, diagonal: Array) -> Array:
@@ -125,11 +135,11 @@ def quiet() -> AbstractContextManager[Any]:
 
 
 class LU(NamedTuple):
-    """An inverse together with the factors it came from."""
+    """An inverse, minus the log-determinant, and the factors where those are small."""
 
     inverse: np.ndarray[Any, Any]
-    factors: np.ndarray[Any, Any]  # of the transpose, L and U packed
-    pivoted: bool
+    log_det: float
+    factors: np.ndarray[Any, Any] | None  # of the transpose, L and U packed, not pivoted
 
 
 _LAPACK = {
@@ -138,19 +148,21 @@ _LAPACK = {
 }
 
 
-def lu_inverse(matrix: np.ndarray[Any, Any]) -> LU | None:
-    """Inverse and LU factors of a C-ordered NumPy matrix (overwritten); None if singular.
+def lu_inverse(matrix: np.ndarray[Any, Any], floor: float) -> LU | None:
+    """Inverse of a C-ordered NumPy matrix (overwritten); None if it is singular.
 
     LAPACK itself rather than ``scipy.linalg.inv``: the factors give the determinant as well,
-    and a full-size work array makes getri about a third faster.
+    and a full-size work array makes getri about a third faster. The factors are kept, at the
+    price of a copy, when the log-determinant is below ``floor`` and no row was exchanged.
     """
     getrf, getri, getri_lwork = _LAPACK[matrix.dtype]
     # The transpose of a C-ordered matrix is Fortran-ordered: LAPACK works on it in place.
     factors, pivots, info = getrf(matrix.T, overwrite_a=True)
     if info != 0:
         return None
-    size = matrix.shape[0]
-    inverse, info = getri(factors, pivots, lwork=int(getri_lwork(size)[0].real))
-    if info != 0:
-        return None
-    return LU(inverse.T, factors, bool(np.any(pivots != np.arange(size))))
+    size = len(matrix)
+    log_det = -float(np.log(np.abs(factors.diagonal())).sum())
+    keep = log_det <= floor and bool((pivots == np.arange(size)).all())
+    lwork = int(getri_lwork(size)[0].real)
+    inverse, info = getri(factors, pivots, lwork=lwork, overwrite_lu=not keep)
+    return LU(inverse.T, log_det, factors if keep else None) if info == 0 else None

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from analyticdag._arrays import array_namespace, as_square_matrix, host_view, identity, like
+from analyticdag._terms import Term
 from analyticdag._typing import Array, IntArray
 from analyticdag.errors import DataError, OutsideDomainError, ParameterError
 from analyticdag.functions import AnalyticFunction, Truncated, as_function
@@ -24,7 +25,7 @@ from analyticdag.spectral import cyclic_components, dominance_scaling, spectral_
 __all__ = ["Acyclicity"]
 
 _METHODS = ("auto", "lu", "doubling")
-_SMALL = 48  # components up to this size go to the compiled kernel (measured)
+_SMALL = 128  # components up to this size go to the compiled kernel (measured)
 _RESET_PER_ORDER = 0.1  # Algorithm 1 resets s to rho(A) + 0.1 * order
 
 
@@ -58,7 +59,7 @@ class Acyclicity:
         host = host_view(W)
         if host is None:
             value, slope = self._whole(W * W)
-            return value, 2 * W * slope
+            return value, 2 * self._slope[0] * W * slope.T
         value, gradient = self._by_components(host)
         return _number_like(value, W), like(gradient, W)
 
@@ -70,6 +71,7 @@ class Acyclicity:
             raise DataError("A has negative entries; pass W * W or absolute values")
         host = host_view(A)
         value, slope = self._whole(A if host is None else host)
+        slope = self._slope[0] * slope.T
         if not bool(xp.all(xp.isfinite(like(slope, A)))):
             raise DataError("the gradient in A overflows; scale the entries of A down")
         if host is None:
@@ -77,7 +79,7 @@ class Acyclicity:
         components = cyclic_components(host)
         if len(components) != 1 or len(components[0]) < len(host):
             # The gradient needs the paths between components, the value only the cycles.
-            value = sum(float(self._block(host[np.ix_(c, c)])[0]) for c in components)
+            value = sum(float(self._whole(host[np.ix_(c, c)])[0]) for c in components)
         return _number_like(value, A), like(slope, A)
 
     def adaptive(self, W: Any) -> tuple[Any, Array, float]:
@@ -90,9 +92,15 @@ class Acyclicity:
             return *widened.value_and_gradient(W), s
 
     @cached_property
-    def _derivative(self) -> AnalyticFunction:
-        assert isinstance(self.function, AnalyticFunction)
-        return self.function.derivative()
+    def _slope(self) -> tuple[float, AnalyticFunction | None]:
+        """f' as a number times a function: a factor need not pass over the matrix."""
+        if isinstance(self.function, Truncated):
+            return 1.0, None
+        derivative = self.function.derivative()
+        if len(derivative.terms) > 1:
+            return 1.0, derivative
+        term = derivative.terms[0]
+        return term.coefficient, AnalyticFunction([Term(1.0, term.factors)])
 
     @property
     def _pole_order(self) -> int:
@@ -105,22 +113,24 @@ class Acyclicity:
 
         W = np.ascontiguousarray(W)
         members, starts = cyclic_members(W)
+        if len(starts) == 2 and len(members) == len(W) > _SMALL:
+            return self._component(W)
         gradient = np.zeros(W.shape, W.dtype)
         total = self._small_components(W, members, starts, gradient)
         if total is not None:
             return total, gradient
         total = 0.0
-        try:
-            for start, stop in pairwise(starts.tolist()):
-                nodes = members[start:stop]
-                block = ... if len(nodes) == len(W) else np.ix_(nodes, nodes)
-                weights = W[block]
-                value, slope = self._block(weights * weights)
-                total += float(value)
-                gradient[block] = 2 * weights * slope
-        except NotConvergentError:
-            raise self._outside(W * W) from None
+        for start, stop in pairwise(starts.tolist()):
+            block = np.ix_(members[start:stop], members[start:stop])
+            value, gradient[block] = self._component(W[block])
+            total += value
         return total, gradient
+
+    def _component(self, W: np.ndarray[Any, Any]) -> tuple[float, np.ndarray[Any, Any]]:
+        from analyticdag._kernels import times_transposed
+
+        value, slope = self._whole(W * W)
+        return float(value), times_transposed(W, slope, 2 * self._slope[0])
 
     def _small_components(
         self,
@@ -130,7 +140,7 @@ class Acyclicity:
         gradient: np.ndarray[Any, Any],
     ) -> float | None:
         """h by one compiled call, the gradient written in place; None where it does not apply."""
-        from analyticdag._small import order_gradient
+        from analyticdag._kernels import order_gradient
 
         order, s, coefficient = self._order_family
         largest = max((b - a for a, b in pairwise(starts.tolist())), default=0)
@@ -157,28 +167,25 @@ class Acyclicity:
         return self.function.scale
 
     def _whole(self, A: Array) -> tuple[Any, Array]:
+        """tr f(A) - c0 d and f'(A), but for its factor, worked out in a benign scaling."""
+        v, proved = dominance_scaling(A, self._scale)
+        # tr f(D^-1 A D) = tr f(A): any scaling gives the same h.
+        scaled = A if v is None else A * v[None, :] / v[:, None]
         try:
-            return self._block(A)
+            value, slope = self._evaluated(MatrixPieces(scaled, self.method, proved))
         except NotConvergentError:
             raise self._outside(A) from None
+        return value, slope if v is None else slope * v[:, None] / v[None, :]
 
-    def _block(self, A: Array) -> tuple[Any, Array]:
-        """tr f(A) - c0 d and f'(A)^T of one matrix, worked out in a benign scaling."""
-        v, proved = dominance_scaling(A, self._scale)
-        if v is not None:
-            # tr f(D^-1 A D) = tr f(A): any scaling gives the same h.
-            A = A * v[None, :] / v[:, None]
-        pieces = MatrixPieces(A, self.method, proved)
+    def _evaluated(self, pieces: MatrixPieces) -> tuple[Any, Array]:
         if isinstance(self.function, Truncated):
             slope = pieces.truncated_derivative(self.function)
-            value = pieces.truncated_trace(self.function)
-        else:
-            slope = pieces.matrix(self._derivative)
-            value = pieces.trace(self.function)
-        full = _unshifted(slope)
-        if v is not None:
-            full = full * v[:, None] / v[None, :]
-        return value, full.T
+            return pieces.truncated_trace(self.function), _unshifted(slope)
+        assert self._slope[1] is not None
+        slope = pieces.matrix(self._slope[1])
+        # The trace first: adding the identity writes into a matrix the pieces still hold.
+        value = pieces.trace(self.function)
+        return value, _unshifted(slope)
 
     def _outside(self, A: Array) -> OutsideDomainError | DataError:
         rho = spectral_radius(A)

@@ -17,6 +17,7 @@ import numpy as np
 from analyticdag._arrays import (
     LU,
     array_namespace,
+    diagonal_of_product,
     epsilon,
     host_view,
     identity,
@@ -121,23 +122,24 @@ class MatrixPieces:
         return (Y + Y @ self._remainder(Z / 2)) / 2
 
     def _remainder(self, Y: Array) -> Array:
-        return _resolvent_of(Y, self._method, self._inside)[0]
+        return _resolvent_of(Y, 1.0, self._method, self._inside)[0]
 
     def log_det(self, s: float) -> Array:
         """-log det(I - A/s), the trace of the logarithm."""
         lu = self._resolvent(s)[1]
-        value = _plain_log_det(self.A, s, lu)
-        # 1 - u loses what is small beside 1; above this floor the loss does not matter.
-        floor = 1e9 * self.A.shape[0] * epsilon(self.A)
-        if value > (floor if lu is not None else 1e-6 * floor):
-            return value
-        if lu is not None and not lu.pivoted:
-            return _careful_log_det(self.A, s, lu)
-        return _trace(self.log(s))
+        if lu is None:
+            xp = array_namespace(self.A)
+            value = -xp.linalg.slogdet(identity(self.A) - self.A / s)[1]
+            return value if value > 1e-6 * _floor(self.A) else _trace(self.log(s))
+        if lu.log_det > _floor(self.A):
+            return lu.log_det
+        if lu.factors is None:
+            return _trace(self.log(s))
+        return _careful_log_det(self.A.diagonal() / s, lu.factors)
 
     def _resolvent(self, s: float) -> tuple[Array, LU | None]:
         if s not in self._resolvents:
-            self._resolvents[s] = _resolvent_of(self.A / s, self._method, self._inside)
+            self._resolvents[s] = _resolvent_of(self.A, s, self._method, self._inside)
         return self._resolvents[s]
 
     # -- assembling a function from its terms
@@ -246,17 +248,21 @@ def polynomial(coefficients: FloatArray, Y: Array) -> Array:
     return reduce(lambda high, low: high @ powers[-1] + low, reversed(blocks), 0 * Y)
 
 
-def _resolvent_of(Y: Array, method: str, inside: bool) -> tuple[Array, LU | None]:
-    """(I - Y)^-1 - I, and the factors where LAPACK made it."""
-    host = host_view(Y)
+def _resolvent_of(A: Array, s: float, method: str, inside: bool) -> tuple[Array, LU | None]:
+    """(I - A/s)^-1 - I, and what LAPACK found on the way."""
+    host = host_view(A)
     if method == "doubling" or (method == "auto" and host is None):
-        return doubling(Y), None
-    lu = lu_inverse(_identity_minus(host)) if host is not None else None
-    M = lu.inverse if lu is not None else _library_inverse(Y)
+        return doubling(A / s), None
+    lu = lu_inverse(_identity_minus(host, s), _floor(A)) if host is not None else None
+    M = lu.inverse if lu is not None else _library_inverse(A / s)
     if not inside:
         _check_resolvent(M)
-    xp = array_namespace(M)
-    return set_diagonal(M, xp.sum(Y * M.T, axis=1)), lu
+    return set_diagonal(M, diagonal_of_product(A, M) / s), lu
+
+
+def _floor(A: Array) -> float:
+    # 1 - u loses what is small beside 1; above this the loss is below 1e-9 of the value.
+    return 1e9 * float(A.shape[0]) * epsilon(A)
 
 
 def _library_inverse(Y: Array) -> Array:
@@ -280,24 +286,16 @@ def _trace(matrix: Array) -> Array:
     return array_namespace(matrix).linalg.trace(matrix)
 
 
-def _identity_minus(Y: Array) -> Array:
-    result = np.negative(Y, order="C")
-    result.reshape(-1)[:: len(Y) + 1] += 1
+def _identity_minus(A: Array, s: float) -> Array:
+    result = np.multiply(A, A.dtype.type(-1.0 / s), order="C")
+    result.reshape(-1)[:: len(A) + 1] += 1
     return result
 
 
-def _plain_log_det(A: Array, s: float, lu: LU | None) -> Array:
-    if lu is None:
-        xp = array_namespace(A)
-        return -xp.linalg.slogdet(identity(A) - A / s)[1]
-    return -np.sum(np.log(np.abs(lu.factors.diagonal())))
-
-
-def _careful_log_det(A: Array, s: float, lu: LU) -> Array:
+def _careful_log_det(diagonal: Array, factors: Array) -> Array:
     """-log of the pivots 1 - e_i, with e_i summed from the factors instead of subtracted."""
-    products = np.tril(lu.factors * lu.factors.T, -1)
-    e = A.diagonal() / s + products.sum(axis=1)
-    return -np.sum(np.log1p(-e))
+    products = np.tril(factors * factors.T, -1)
+    return -np.sum(np.log1p(-(diagonal + products.sum(axis=1))))
 
 
 def _radius_below_one(Y: Array) -> float:

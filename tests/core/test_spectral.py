@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from analyticdag._components import cyclic_members
-from analyticdag._small import order_gradient, star
+from analyticdag._kernels import order_gradient, star
 from analyticdag.spectral import cyclic_components, dominance_scaling, spectral_radius
 
 few = settings(max_examples=40, deadline=None)

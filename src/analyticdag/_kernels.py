@@ -1,20 +1,23 @@
-"""The order-k constraint on small components, in one compiled call.
+"""Compiled pieces of the constraint: small components in one call, and one pass over memory.
 
 (I - Y)^-1 - I is the sum over all walks, and Kleene's elimination forms it from Y by products
 and sums of non-negative numbers: nothing cancels, nothing is pivoted, and the log-determinant
-comes along. Below some 50 nodes this beats LAPACK, whose calls cost more than their work.
+comes along. Up to about 100 nodes this is as fast as LAPACK, without the calls around it.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from analyticdag._jit import kernel
 from analyticdag._typing import FloatArray, IntArray
 
-__all__ = ["order_gradient", "star"]
+__all__ = ["order_gradient", "star", "times_transposed"]
+
+_TILE = 32  # of a matrix read along both axes at once: stays in the fastest cache
 
 
 @kernel
@@ -51,7 +54,7 @@ def order_gradient(
         R = np.empty((n, n))
         for i in range(n):
             for j in range(n):
-                R[i, j] = W[nodes[i], nodes[j]] ** 2 / s
+                R[i, j] = W[nodes[i], nodes[j]] ** 2 * (1.0 / s)
         value = star(R)
         if value < 0.0:
             return -1.0
@@ -59,7 +62,7 @@ def order_gradient(
         for q in range(1, order):
             if q == order - 1:
                 value = np.trace(P)
-            P = _times(P, R)
+            P += R + np.dot(P, R)
         factor = 2.0 * max(order - 1, 1) / s
         for i in range(n):
             P[i, i] += 1.0
@@ -70,13 +73,15 @@ def order_gradient(
 
 
 @kernel
-def _times(P: FloatArray, R: FloatArray) -> FloatArray:
-    """(I + P)(I + R) - I."""
-    n = P.shape[0]
-    product = P + R
-    for i in range(n):
-        for k in range(n):
-            p = P[i, k]
-            for j in range(n):
-                product[i, j] += p * R[k, j]
-    return product
+def times_transposed(
+    W: np.ndarray[Any, Any], P: np.ndarray[Any, Any], factor: float
+) -> np.ndarray[Any, Any]:
+    """factor * W * P.T, tile by tile."""
+    n = W.shape[0]
+    result = np.empty_like(W)
+    for top in range(0, n, _TILE):
+        for left in range(0, n, _TILE):
+            for i in range(top, min(top + _TILE, n)):
+                for j in range(left, min(left + _TILE, n)):
+                    result[i, j] = factor * W[i, j] * P[j, i]
+    return result
