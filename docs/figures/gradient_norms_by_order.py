@@ -21,6 +21,7 @@ COLOURS = ["#9a9a9a", "#1b6ca8", "#2a9d8f", "#e9a13b", "#c8553d"]
 
 
 def norms_against_radius(name: str, shares: np.ndarray) -> list[float]:
+    """Spectral norm of the gradient in A, for a random graph scaled to each rho."""
     rng = np.random.default_rng(0)
     A = rng.uniform(0.25, 4.0, (50, 50)) * (rng.random((50, 50)) < 0.08)
     A /= spectral_radius(A)
@@ -28,12 +29,14 @@ def norms_against_radius(name: str, shares: np.ndarray) -> list[float]:
 
 
 def push_against_length(name: str, lengths: range) -> list[float]:
+    """Gradient in the missing edge of a chain, for chains of each length."""
     weight = 0.8
     chains = [weight * np.diag(np.ones(length - 1), 1) for length in lengths]
     return [float(Acyclicity(name).evaluate(A)[1][-1, 0]) for A in chains]
 
 
 def main() -> None:
+    """Draw both panels."""
     mpl.rcParams.update({"svg.hashsalt": "analyticdag", "font.size": 10, "svg.fonttype": "none"})
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
     shares, lengths = np.linspace(0.02, 0.95, 60), range(2, 31)
