@@ -1,0 +1,17 @@
+"""The report: one HTML file that works offline, made from a saved run and nothing else.
+
+| module        | holds                                                                         |
+|---------------|-------------------------------------------------------------------------------|
+| `layout.py`   | where the nodes go: layers, few crossings                                     |
+| `picture.py`  | the graph as shapes, which the page shows even without JavaScript             |
+| `plots.py`    | the trace of the solver as line plots                                         |
+| `text.py`     | what the report says in words                                                 |
+| `page.py`     | everything put into the template, with names escaped as data                  |
+| `assets/`     | the template, the style, and a small viewer in plain JavaScript               |
+"""
+
+from __future__ import annotations
+
+from analyticdag.report.page import render_report, write_report
+
+__all__ = ["render_report", "write_report"]

@@ -1,0 +1,216 @@
+// Pointer, keyboard, sliders and the panel on the selected variable.
+
+const control = (id) => document.getElementById(id);
+const panel = control('panel');
+
+function arrow(edge) {
+  return nodes[edge.s].label + (state.cpdag && edge.open ? ' — ' : ' → ') + nodes[edge.t].label;
+}
+
+function listenToPointer() {
+  let grip = null;
+  svg.addEventListener('pointerdown', (event) => {
+    if (event.button) return;
+    const group = event.target.closest('[data-node]');
+    const node = group ? nodes[Number(group.dataset.node)] : null;
+    grip = { node, from: toDrawing(event), start: [event.clientX, event.clientY], moved: false };
+    svg.setPointerCapture(event.pointerId);
+  });
+  svg.addEventListener('pointermove', (event) => {
+    if (!grip) { hover(event); return; }
+    const far = Math.hypot(event.clientX - grip.start[0], event.clientY - grip.start[1]) > 4;
+    if (!far && !grip.moved) return;
+    grip.moved = true;
+    tip.hidden = true;
+    svg.classList.add('dragging');
+    const at = toDrawing(event);
+    if (grip.node) dragNode(grip.node, at);
+    else setBox(box.x - at[0] + grip.from[0], box.y - at[1] + grip.from[1], box.w);
+  });
+  const release = () => {
+    if (!grip) return;
+    if (!grip.moved) select(grip.node && grip.node.index !== state.selected ? grip.node.index : null);
+    svg.classList.remove('dragging');
+    grip = null;
+  };
+  svg.addEventListener('pointerup', release);
+  svg.addEventListener('pointercancel', () => { grip = null; });
+  svg.addEventListener('pointerleave', () => { tip.hidden = true; });
+  svg.addEventListener('wheel', (event) => {
+    // Plain scrolling belongs to the page until the reader has stepped into the graph.
+    if (!event.ctrlKey && !event.metaKey && !svg.contains(document.activeElement)) return;
+    event.preventDefault();
+    zoom(Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.0016)), toDrawing(event));
+  }, { passive: false });
+}
+
+function dragNode(node, at) {
+  node.x = at[0];
+  node.y = at[1];
+  if (around === null) {
+    node.home = { x: node.x, y: node.y };
+    node.moved = true;
+  }
+  moveNode(node);
+  node.in.concat(node.out).forEach(moveEdge);
+}
+
+function hover(event) {
+  const onNode = event.target.closest('[data-node]');
+  const onEdge = event.target.closest('[data-edge]');
+  if (onNode) {
+    const node = nodes[Number(onNode.dataset.node)];
+    showTip(event, [node.name, node.in.length + ' causes, ' + node.out.length + ' effects']);
+  } else if (onEdge) {
+    const edge = edges[Number(onEdge.dataset.edge)];
+    showTip(event, [arrow(edge)].concat(describe(edge)));
+  } else {
+    tip.hidden = true;
+  }
+}
+
+function focusable(index) {
+  nodeGroups.forEach((group, k) => group.setAttribute('tabindex', k === index ? '0' : '-1'));
+}
+
+function nearest(node, candidates) {
+  const distance = (index) => Math.hypot(nodes[index].x - node.x, nodes[index].y - node.y);
+  const seen = candidates.filter((index) => shown.nodes.has(index));
+  return seen.sort((a, b) => distance(a) - distance(b))[0];
+}
+
+function listenToKeys() {
+  svg.addEventListener('keydown', (event) => {
+    const group = event.target.closest('[data-node]');
+    const node = group ? nodes[Number(group.dataset.node)] : null;
+    const visible = (edge) => shown.edges.has(edge.index);
+    const beside = (sign) => nearest(node, [...nodes.keys()].filter((index) =>
+      index !== node.index && Math.sign(nodes[index].x - node.x) === sign
+      && Math.abs(nodes[index].y - node.y) < 50));
+    const moves = {
+      ArrowUp: () => nearest(node, node.in.filter(visible).map((edge) => edge.s)),
+      ArrowDown: () => nearest(node, node.out.filter(visible).map((edge) => edge.t)),
+      ArrowLeft: () => beside(-1),
+      ArrowRight: () => beside(1),
+    };
+    if (node && moves[event.key]) {
+      const next = moves[event.key]();
+      if (next !== undefined) {
+        focusable(next);
+        nodeGroups[next].focus();
+        bringIntoView(nodes[next]);
+      }
+    } else if (node && (event.key === 'Enter' || event.key === ' ')) {
+      select(node.index === state.selected ? null : node.index);
+    } else if (event.key === 'Escape') select(null);
+    else if (event.key === '+' || event.key === '=') zoom(1.3);
+    else if (event.key === '-') zoom(1 / 1.3);
+    else if (event.key === '0') fit();
+    else return;
+    event.preventDefault();
+  });
+}
+
+function listenToControls() {
+  control('controls').addEventListener('submit', (event) => event.preventDefault());
+  document.querySelectorAll('input[name=view]').forEach((input) => input.addEventListener('change', () => {
+    state.cpdag = input.value === 'cpdag';
+    update();
+  }));
+  const slider = (id, key) => control(id).addEventListener('input', (event) => {
+    state[key] = Number(event.target.value);
+    update();
+  });
+  slider('threshold', 'hidden');
+  slider('degree', 'degree');
+  slider('steps', 'steps');
+  control('steps').addEventListener('change', () => {
+    if (state.steps && state.selected === null && nodes.length) {
+      const degree = (node) => node.in.length + node.out.length;
+      select(nodes.reduce((best, node) => (degree(node) > degree(best) ? node : best)).index);
+    }
+  });
+  control('weights').addEventListener('change', (event) => toggle(svg, 'with-weights', event.target.checked));
+  control('zoom-in').addEventListener('click', () => zoom(1.3));
+  control('zoom-out').addEventListener('click', () => zoom(1 / 1.3));
+  control('zoom-fit').addEventListener('click', fit);
+  control('reset').addEventListener('click', reset);
+  control('search').addEventListener('input', (event) => find(event.target.value, false));
+  control('search').addEventListener('keydown', (event) => {
+    if (event.key === 'Enter') find(event.target.value, true);
+  });
+}
+
+function find(text, partly) {
+  const wanted = text.trim().toLowerCase();
+  if (!wanted) return;
+  const exact = nodes.find((node) => node.name.toLowerCase() === wanted);
+  const begins = nodes.find((node) => node.name.toLowerCase().startsWith(wanted));
+  const holds = nodes.find((node) => node.name.toLowerCase().includes(wanted));
+  const found = exact || (partly && (begins || holds));
+  if (found) select(found.index);
+}
+
+function reset() {
+  Object.assign(state, { hidden: 0, degree: 0, steps: 0, selected: null, edge: null });
+  control('threshold').value = 0;
+  control('degree').value = 0;
+  control('steps').value = 0;
+  control('search').value = '';
+  nodes.forEach((node) => {
+    node.home = { x: data.nodes0[node.index][0], y: data.nodes0[node.index][1] };
+    node.moved = false;
+  });
+  around = undefined; // anything but what is wanted, so that the nodes go home
+  update();
+  fit();
+}
+
+function showNumbers() {
+  const cut = state.hidden >= edges.length ? null : byRank[state.hidden];
+  control('threshold-text').textContent = !edges.length || !cut ? '0 of ' + edges.length + ' edges'
+    : '≥ ' + number(cut.strength, 3) + ' · ' + shown.edges.size + ' of ' + edges.length + ' edges';
+  control('degree-text').textContent = state.degree ? 'at least ' + state.degree : 'any number';
+}
+
+function linkTo(index, side) {
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.textContent = nodes[index].name.slice(0, 200);
+  button.addEventListener('click', () => select(index));
+  return [button, side];
+}
+
+function listOf(title, list, side) {
+  const part = document.createElement('div');
+  const head = document.createElement('p');
+  head.className = 'soft';
+  head.textContent = list.length ? title : 'no ' + title.toLowerCase();
+  const items = document.createElement('ul');
+  list.slice().sort((a, b) => b.strength - a.strength).forEach((edge) => {
+    const item = document.createElement('li');
+    const weight = document.createElement('span');
+    weight.textContent = number(edge.weight, 3);
+    item.append(linkTo(edge[side])[0], weight);
+    items.append(item);
+  });
+  part.append(head, items);
+  return part;
+}
+
+function showPanel() {
+  panel.hidden = state.selected === null;
+  if (panel.hidden) return;
+  const node = nodes[state.selected];
+  const visible = (edge) => shown.edges.has(edge.index);
+  const title = document.createElement('h3');
+  title.textContent = node.name;
+  const sums = document.createElement('p');
+  sums.className = 'soft';
+  sums.textContent = reach(node.index, 'in', visible).size + ' ancestors, '
+    + reach(node.index, 'out', visible).size + ' descendants';
+  const columns = document.createElement('div');
+  columns.className = 'columns';
+  columns.append(listOf('Causes', node.in.filter(visible), 's'), listOf('Effects', node.out.filter(visible), 't'));
+  panel.replaceChildren(title, sums, columns);
+}

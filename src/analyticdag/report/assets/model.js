@@ -1,0 +1,72 @@
+// The graph as lists, and walks along it. Nothing here touches the page.
+
+const data = JSON.parse(document.getElementById('run-data').textContent);
+const nodes = data.nodes;
+const edges = data.edges;
+
+edges.forEach((edge, index) => { edge.index = index; });
+// Rank of an edge by strength, the weakest first: the slider hides that many.
+edges.slice().sort((a, b) => a.strength - b.strength).forEach((edge, rank) => { edge.rank = rank; });
+const byRank = edges.slice().sort((a, b) => a.rank - b.rank);
+
+nodes.forEach((node, index) => {
+  node.index = index;
+  node.out = [];
+  node.in = [];
+  node.home = { x: node.x, y: node.y };
+});
+edges.forEach((edge) => {
+  nodes[edge.s].out.push(edge);
+  nodes[edge.t].in.push(edge);
+});
+
+// All nodes that can be reached from `start`, following edges one way and only where allowed.
+function reach(start, side, allowed) {
+  const seen = new Set();
+  const todo = [start];
+  while (todo.length) {
+    const node = nodes[todo.pop()];
+    for (const edge of node[side]) {
+      const next = side === 'out' ? edge.t : edge.s;
+      if (allowed(edge) && next !== start && !seen.has(next)) {
+        seen.add(next);
+        todo.push(next);
+      }
+    }
+  }
+  return seen;
+}
+
+// All nodes within so many steps of `start`, in either direction, itself included.
+function neighbourhood(start, steps, allowed) {
+  const seen = new Set([start]);
+  let border = [start];
+  for (let step = 0; step < steps; step += 1) {
+    const next = [];
+    for (const index of border) {
+      for (const edge of nodes[index].out.concat(nodes[index].in)) {
+        const other = edge.s === index ? edge.t : edge.s;
+        if (allowed(edge) && !seen.has(other)) {
+          seen.add(other);
+          next.push(other);
+        }
+      }
+    }
+    border = next;
+  }
+  return seen;
+}
+
+function number(value, digits) {
+  return value === null || value === undefined ? '' : Number(value.toPrecision(digits || 4)).toString();
+}
+
+const words = { data: 'the data', knowledge: 'knowledge', assumption: 'an assumption only' };
+
+function describe(edge) {
+  const parts = ['weight ' + number(edge.weight)];
+  if (edge.standardized !== null) parts.push(number(edge.standardized, 3) + ' sd per sd');
+  if (edge.stability !== null) parts.push('found in ' + Math.round(100 * edge.stability) + '% of resamples');
+  parts.push('direction fixed by ' + (words[edge.fixedBy] || edge.fixedBy));
+  return parts;
+}

@@ -1,0 +1,96 @@
+// Curves, arrow heads and a small layout for neighbourhoods: the same shapes as picture.py draws.
+
+const HEAD = 9;
+
+function port(node, other) {
+  const span = Math.max(node.w / 2 - 12, 0);
+  const shift = Math.min(Math.max((other[0] - node.x) * 0.22, -span), span);
+  const side = other[1] >= node.y ? 1 : -1;
+  return [node.x + shift, node.y + side * (node.h / 2 + 1)];
+}
+
+function route(edge, bends) {
+  const source = nodes[edge.s];
+  const target = nodes[edge.t];
+  const first = bends.length ? bends[0] : [target.x, target.y];
+  const last = bends.length ? bends[bends.length - 1] : [source.x, source.y];
+  return [port(source, first)].concat(bends, [port(target, last)]);
+}
+
+function away(from, to, length) {
+  return to - (to >= from ? length : -length);
+}
+
+function curvePath(points) {
+  let [x, y] = points[0];
+  const parts = ['M' + x.toFixed(1) + ',' + y.toFixed(1)];
+  points.slice(1).forEach(([u, w], k) => {
+    const v = k === points.length - 2 ? away(y, w, HEAD * 0.7) : w;
+    const half = (v - y) / 2;
+    parts.push('C' + [x, y + half, u, v - half, u, v].map((value) => value.toFixed(1)).join(' '));
+    x = u;
+    y = v;
+  });
+  return parts.join(' ');
+}
+
+function headPath(points) {
+  const [x, y] = points[points.length - 1];
+  const back = away(points[points.length - 2][1], y, HEAD);
+  const half = HEAD * 0.42;
+  return 'M' + x + ',' + y + ' L' + (x - half) + ',' + back + ' L' + (x + half) + ',' + back + ' Z';
+}
+
+function labelPlace(points, index) {
+  const share = 0.5 + 0.13 * ((index % 3) - 1);
+  const ease = share * share * (3 - 2 * share);
+  const middle = Math.floor((points.length - 1) / 2);
+  const [x, y] = points[middle];
+  const [u, v] = points[middle + 1];
+  return [x + (u - x) * ease, y + (v - y) * share];
+}
+
+function roomFor(node) {
+  return data.dots ? Math.max(node.w, node.label.length * 7.2) : node.w;
+}
+
+// Layers by longest path, sorted by the places of the neighbours above; for a few hundred nodes.
+function layoutOf(chosen, allowed) {
+  const layer = new Map();
+  const depth = (index) => {
+    if (!layer.has(index)) {
+      const causes = nodes[index].in.filter((edge) => allowed(edge) && chosen.has(edge.s));
+      layer.set(index, 0);
+      layer.set(index, Math.max(-1, ...causes.map((edge) => depth(edge.s))) + 1);
+    }
+    return layer.get(index);
+  };
+  const layers = [];
+  chosen.forEach((index) => { (layers[depth(index)] = layers[depth(index)] || []).push(index); });
+  const place = new Map();
+  const spread = (row) => {
+    const total = row.reduce((sum, index) => sum + roomFor(nodes[index]) + 26, -26);
+    let left = -total / 2;
+    row.forEach((index) => {
+      place.set(index, left + roomFor(nodes[index]) / 2);
+      left += roomFor(nodes[index]) + 26;
+    });
+  };
+  layers.forEach(spread);
+  for (let sweep = 0; sweep < 8; sweep += 1) {
+    const side = sweep % 2 ? 'out' : 'in';
+    const rows = sweep % 2 ? layers.slice().reverse() : layers;
+    rows.forEach((row) => {
+      const mean = new Map(row.map((index) => {
+        const others = nodes[index][side].filter(allowed).map((edge) => (side === 'in' ? edge.s : edge.t));
+        const seen = others.filter((other) => place.has(other)).map((other) => place.get(other));
+        return [index, seen.length ? seen.reduce((a, b) => a + b, 0) / seen.length : place.get(index)];
+      }));
+      row.sort((a, b) => mean.get(a) - mean.get(b));
+      spread(row);
+    });
+  }
+  const widest = Math.max(...layers.map((row) => row.length));
+  const gap = widest > 12 ? 170 : 96;
+  return new Map([...place].map(([index, x]) => [index, { x, y: layer.get(index) * gap }]));
+}

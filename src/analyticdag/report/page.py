@@ -1,0 +1,144 @@
+"""Put a run into the page.
+
+Names are data: the template escapes everything (autoescape), the viewer's data travel as JSON in
+which no tag can begin, and a content security policy lets only our own script and style run, by
+their hashes, and nothing be fetched.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import markupsafe
+
+from analyticdag.io.folder import write_text
+from analyticdag.io.run import SavedRun
+from analyticdag.report.picture import BOXES, Picture, draw
+from analyticdag.report.plots import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, trace_panels
+from analyticdag.report.text import CITATION, certainty, foreign_methods, methods, notices
+
+# In the order in which they build on each other.
+SCRIPTS = ("model.js", "shapes.js", "view.js", "controls.js", "table.js", "download.js", "start.js")
+
+
+def render_report(run: SavedRun) -> str:
+    """Return the page of a run."""
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_asset),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["number"] = _number
+    style = _asset("report.css")
+    script = "(function () {\n'use strict';\n" + "\n".join(map(_asset, SCRIPTS)) + "\n})();"
+    picture = draw(run)
+    return environment.get_template("report.html").render(
+        **_context(run, picture),
+        style=markupsafe.Markup(style),
+        script=markupsafe.Markup(script),
+        policy=_policy(style, script),
+        data=markupsafe.Markup(safe_json(viewer_data(run, picture))),
+    )
+
+
+def write_report(run: SavedRun, path: str | Path) -> Path:
+    """Write the page of a run to a file, at once, and return the path."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_text(path, render_report(run))
+    return path
+
+
+def _context(run: SavedRun, picture: Picture) -> dict[str, Any]:
+    source = run.manifest.get("data", {}).get("source", "")
+    return {
+        "run": run,
+        "source": source,
+        "title": f"Causal graph of {source}" if source else "Causal graph",
+        "picture": picture,
+        "large": run.n_nodes > BOXES,
+        "stability": any(edge.stability is not None for edge in run.edges),
+        "standardized": any(edge.standardized is not None for edge in run.edges),
+        "notices": notices(run),
+        "certainty": certainty(run),
+        "panels": trace_panels(run.trace),
+        "plot": {
+            "width": WIDTH,
+            "height": HEIGHT,
+            "left": LEFT,
+            "right": WIDTH - RIGHT,
+            "top": TOP,
+            "bottom": HEIGHT - BOTTOM,
+        },
+        "methods": methods(run) if run.loss else foreign_methods(run),
+        "citation": CITATION,
+        "manifest": json.dumps(dict(run.manifest), indent=2, ensure_ascii=False),
+    }
+
+
+def viewer_data(run: SavedRun, picture: Picture) -> dict[str, Any]:
+    """Return what the viewer needs: names, places and edges."""
+    return {
+        "dots": picture.dots,
+        "labelled": picture.labelled,
+        "size": [round(picture.width, 1), round(picture.height, 1)],
+        "nodes": [
+            {
+                "name": node.name,
+                "label": node.label,
+                "x": round(node.x, 1),
+                "y": round(node.y, 1),
+                "w": round(node.width, 1),
+                "h": node.height,
+            }
+            for node in picture.nodes
+        ],
+        "edges": [
+            {
+                "s": edge.source,
+                "t": edge.target,
+                "weight": edge.weight,
+                "strength": edge.strength,
+                "standardized": edge.standardized,
+                "stability": edge.stability,
+                "fixedBy": edge.fixed_by,
+                "open": bool(run.cpdag[edge.target, edge.source]),
+                "bends": [[round(x, 1), round(y, 1)] for x, y in curve.bends],
+            }
+            for edge, curve in zip(run.edges, picture.curves, strict=True)
+        ],
+    }
+
+
+def safe_json(value: Any) -> str:
+    """Return JSON that can stand inside a script element: no tag, comment or line end in it."""
+    text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _policy(style: str, script: str) -> str:
+    def digest(text: str) -> str:
+        # As the browser hashes it: after the line ends of the file were made plain.
+        return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+    return (
+        f"default-src 'none'; style-src 'sha256-{digest(style)}'; "
+        f"script-src 'sha256-{digest(script)}'; img-src blob: data:; base-uri 'none'; "
+        "form-action 'none'"
+    )
+
+
+def _asset(name: str) -> str:
+    return files("analyticdag.report").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def _number(value: float | None, digits: int = 4) -> str:
+    return "" if value is None else f"{value:.{digits}g}"

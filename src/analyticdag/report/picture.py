@@ -1,0 +1,165 @@
+"""The graph as a picture: boxes, curves and arrow heads, as numbers a template can write down.
+
+The page shows this picture without a line of JavaScript; the viewer then takes hold of the very
+same elements. Up to `BOXES` nodes are boxes with their names; more are dots, and names appear
+where the reader points.
+"""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from analyticdag.io.run import SavedRun
+from analyticdag.report.layout import layered_layout
+
+BOXES = 120
+LABELLED_EDGES = 40
+_LABEL_LENGTH = 18
+_BOX_HEIGHT = 30.0
+_DOT = 7.0
+_HEAD = 9.0
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Node:
+    """One node: centre, size of its box (a dot when round), and the text that fits."""
+
+    index: int
+    name: str
+    label: str
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One edge: its path, arrow head, where its weight is written, and how thick it is."""
+
+    index: int
+    path: str
+    head: str
+    label_at: Point
+    label: str
+    thickness: float
+    bends: tuple[Point, ...]
+    classes: str
+    description: str
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Everything to draw, in pixels."""
+
+    nodes: tuple[Node, ...]
+    curves: tuple[Curve, ...]
+    width: float
+    height: float
+    dots: bool
+    labelled: bool
+
+
+def draw(run: SavedRun) -> Picture:
+    """Lay out a run and compute its shapes."""
+    dots = run.n_nodes > BOXES
+    labels = [short_label(name) for name in run.names]
+    widths = [2 * _DOT if dots else _text_width(label) + 24.0 for label in labels]
+    gaps = {"gap": 8.0, "layer_gap": 60.0} if dots else {}
+    layout = layered_layout(run.adjacency, widths, **gaps)
+    height = 2 * _DOT if dots else _BOX_HEIGHT
+    nodes = tuple(
+        Node(k, name, labels[k], float(layout.x[k]), float(layout.y[k]), widths[k], height)
+        for k, name in enumerate(run.names)
+    )
+    curves = _curves(run, nodes, layout.bends)
+    labelled = len(curves) <= LABELLED_EDGES and not dots
+    return Picture(nodes, curves, layout.width, layout.height, dots, labelled)
+
+
+def short_label(name: str) -> str:
+    """Return a name as it fits into a box: one line, cut with an ellipsis."""
+    text = " ".join("".join(c if c.isprintable() else " " for c in name).split()) or "(blank)"
+    return text if len(text) <= _LABEL_LENGTH else text[: _LABEL_LENGTH - 1] + "…"
+
+
+def _text_width(text: str) -> float:
+    """Estimate a width at 13 pixels; there is no font to ask."""
+    return sum(14.0 if unicodedata.east_asian_width(c) in "WF" else 7.6 for c in text)
+
+
+def _curves(
+    run: SavedRun, nodes: Sequence[Node], bends: Sequence[tuple[Point, ...]]
+) -> tuple[Curve, ...]:
+    strongest = max((edge.strength for edge in run.edges), default=0.0) or 1.0
+    curves = []
+    for k, (edge, points) in enumerate(zip(run.edges, bends, strict=True)):
+        start, end = ports(nodes[edge.source], nodes[edge.target], points)
+        route = [start, *points, end]
+        source, target = run.edge_names(edge)
+        sign = "neg" if edge.weight < 0 else "pos"
+        open_in_class = " open" if run.cpdag[edge.target, edge.source] else ""
+        curves.append(
+            Curve(
+                index=k,
+                path=curve_path(route),
+                head=head_path(route),
+                label_at=_label_place(route, k),
+                label=f"{edge.weight:.2f}" if abs(edge.weight) >= 0.005 else f"{edge.weight:.1g}",
+                thickness=round(1.2 + 2.6 * math.sqrt(edge.strength / strongest), 2),
+                bends=points,
+                classes=f"edge {sign}{open_in_class} by-{edge.fixed_by}",
+                description=f"{source} → {target}, weight {edge.weight:.4g}",
+            )
+        )
+    return tuple(curves)
+
+
+def ports(source: Node, target: Node, bends: Sequence[Point]) -> tuple[Point, Point]:
+    """Return where an edge leaves the border of one node and meets that of the other."""
+    towards = bends[0] if bends else (target.x, target.y)
+    back = bends[-1] if bends else (source.x, source.y)
+    return _port(source, towards, 0.0), _port(target, back, 1.0)
+
+
+def _port(node: Node, other: Point, clearance: float) -> Point:
+    # Edges that come from the side meet the border off its centre, so that heads stay apart.
+    reach = max(node.width / 2.0 - 12.0, 0.0)
+    shift = min(max((other[0] - node.x) * 0.22, -reach), reach)
+    side = 1.0 if other[1] >= node.y else -1.0
+    return node.x + shift, node.y + side * (node.height / 2.0 + clearance)
+
+
+def curve_path(route: Sequence[Point]) -> str:
+    """Return a smooth path that leaves every point vertically."""
+    x, y = route[0]
+    parts = [f"M{x:.1f},{y:.1f}"]
+    for k, (u, v) in enumerate(route[1:], start=1):
+        if k == len(route) - 1:  # stop short, where the head begins
+            v -= math.copysign(_HEAD * 0.7, v - y)
+        half = (v - y) / 2.0
+        parts.append(f"C{x:.1f},{y + half:.1f} {u:.1f},{v - half:.1f} {u:.1f},{v:.1f}")
+        x, y = u, v
+    return " ".join(parts)
+
+
+def head_path(route: Sequence[Point]) -> str:
+    """Return the arrow head at the end of a route, pointing along it."""
+    (_, v), (x, y) = route[-2], route[-1]
+    back = y - math.copysign(_HEAD, y - v)
+    half = _HEAD * 0.42
+    return f"M{x:.1f},{y:.1f} L{x - half:.1f},{back:.1f} L{x + half:.1f},{back:.1f} Z"
+
+
+def _label_place(route: Sequence[Point], index: int) -> Point:
+    # Neighbouring edges carry their weights at different heights, or the numbers would collide.
+    share = 0.5 + 0.13 * ((index % 3) - 1)
+    middle = (len(route) - 1) // 2
+    (x, y), (u, v) = route[middle], route[middle + 1]
+    ease = share * share * (3.0 - 2.0 * share)
+    return round(x + (u - x) * ease, 1), round(y + (v - y) * share, 1)

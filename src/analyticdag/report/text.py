@@ -1,0 +1,139 @@
+"""What the report says in words: warnings, what they mean here, and the methods paragraph.
+
+Sentences are built from saved records only, so a report made years later says the same.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from analyticdag.io.audit import Audit
+from analyticdag.io.run import SavedRun
+from analyticdag.report.picture import short_label
+
+CITATION = (
+    "Zhang, Z., Ng, I., Gong, D., Liu, Y., Gong, M., Huang, B., Zhang, K., van den Hengel, A., "
+    "and Shi, J. Q. (2025). Analytic DAG Constraints for Differentiable DAG Learning. "
+    "International Conference on Learning Representations (ICLR)."
+)
+
+LOSSES = {
+    "mse": "least squares",
+    "likelihood-ev": "the Gaussian likelihood with equal noise variances",
+    "likelihood-nv": "the Gaussian likelihood with a noise variance for each variable",
+    "logistic": "the Bernoulli likelihood of 0/1 variables",
+}
+# Losses that read directions from the scales of the columns.
+READS_SCALES = ("mse", "likelihood-ev")
+_SHOWN = 6
+
+
+def notices(run: SavedRun) -> list[str]:
+    """Return what to know before looking at the graph; the fewer the better."""
+    found = []
+    if not run.converged:
+        found.append(f"The solver did not finish ({run.status}): {run.advice}.")
+    if run.removed_edges:
+        edges = ", ".join(f"{short_label(a)} → {short_label(b)}" for a, b in run.removed_edges[:6])
+        more = f" and {len(run.removed_edges) - 6} more" if len(run.removed_edges) > 6 else ""
+        found.append(f"Edges dropped to break cycles or keep to a limit: {edges}{more}.")
+    if run.audit is not None:
+        found += audit_notices(run.audit, run)
+    return found
+
+
+def audit_notices(audit: Audit, run: SavedRun) -> list[str]:
+    """Return what is unusual about the data, and what it means for this method."""
+    found = list(_sentence(note) for note in audit.notes)
+    constant = [run.names[k] for k, column in enumerate(audit.columns) if column.constant]
+    if constant:
+        found.append(f"Constant columns, kept as nodes without edges: {_listing(constant)}.")
+    if audit.copies:
+        pairs = [f"{run.names[i]} and {run.names[j]}" for i, j in audit.copies]
+        found.append(f"Copies of each other, so edges between them are arbitrary: {_listing(pairs)}.")
+    if audit.collinear:
+        found.append("Some columns are exact combinations of others: edges among them are arbitrary.")
+    if audit.n_rows <= len(audit.columns):
+        found.append("There are no more rows than columns: expect edges that another sample lacks.")
+    return found + scale_notices(audit, run)
+
+
+def scale_notices(audit: Audit, run: SavedRun) -> list[str]:
+    """Return what the scales of the columns mean for the loss that was used."""
+    standardised = audit.standardised or bool(run.parameters.get("standardize"))
+    if run.loss in READS_SCALES and standardised:
+        return [
+            "All columns have variance one, and this loss reads directions from scales: the "
+            "directions below carry little information. Use loss likelihood-nv, or data in units "
+            "that mean something."
+        ]
+    v = audit.varsortability
+    if run.loss in READS_SCALES and v is not None and v > 0.9:
+        return [
+            f"Varsortability is {v:.2f}: sorting the columns by variance alone would give nearly "
+            "the same directions. If the scales are units of measurement, do not read causes from "
+            "them."
+        ]
+    return []
+
+
+def certainty(run: SavedRun) -> list[tuple[str, int, str]]:
+    """Return, for each way a direction can be fixed, how many edges and what it means."""
+    counts = Counter(edge.fixed_by for edge in run.edges)
+    meaning = {
+        "data": "every graph that fits these data equally well has this arrow this way round",
+        "knowledge": "the data leave it open; what you said beforehand rules the other way out",
+        "assumption": (
+            "the data leave it open; the arrow follows from what the loss assumes about noise and "
+            "scales, and would turn round under another assumption"
+        ),
+    }
+    listed = [(kind, counts.pop(kind, 0), text) for kind, text in meaning.items()]
+    return [*listed, *((kind, count, "as the run recorded it") for kind, count in counts.items())]
+
+
+def methods(run: SavedRun) -> str:
+    """Return a paragraph for the methods section of a paper."""
+    p = run.parameters
+    rows = f"{run.audit.n_rows} observations of " if run.audit else ""
+    version = run.manifest.get("versions", {}).get("analyticdag", "")
+    scaled = " after scaling every variable to unit variance" if p.get("standardize") else ""
+    solver = {
+        "adam": "Adam through a sequence of problems with a growing weight of the constraint",
+        "fast": "column-wise minimisation through a sequence of problems with a growing weight of "
+        "the constraint",
+        "order": "a search over causal orders",
+    }.get(str(p.get("solver")), f"the solver {p.get('solver')}")
+    refined = ", followed by a search over causal orders" if p.get("refine") else ""
+    text = (
+        f"A linear structural equation model was learned from {rows}{run.n_nodes} "
+        f"variables{scaled} with analyticdag {version}".rstrip()
+        + f", minimising {LOSSES.get(run.loss, run.loss or 'a score')} with an l1 penalty "
+        f"(lambda1 = {p.get('lambda1', 'unknown')}) under the analytic acyclicity constraint "
+        f"{p.get('constraint', '')} (Zhang et al., 2025), solved by {solver}{refined}."
+    )
+    if not p.get("refine") and p.get("w_threshold") is not None:
+        text += f" Weights below {p['w_threshold']} in absolute value were set to zero."
+    data = sum(edge.fixed_by == "data" for edge in run.edges)
+    return (
+        text + f" The graph has {len(run.edges)} edges, {data} of them directed in its equivalence "
+        "class (CPDAG). The interpretation as causes assumes linear effects and no unmeasured "
+        "common causes."
+    )
+
+
+def foreign_methods(run: SavedRun) -> str:
+    """Return the paragraph of a graph that was not learned here."""
+    return (
+        f"The graph of {run.n_nodes} variables and {len(run.edges)} edges was not learned by "
+        "analyticdag; it is shown as it was given."
+    )
+
+
+def _sentence(note: str) -> str:
+    return note[:1].upper() + note[1:].rstrip(".") + "."
+
+
+def _listing(items: list[str]) -> str:
+    more = f" and {len(items) - _SHOWN} more" if len(items) > _SHOWN else ""
+    return ", ".join(short_label(item) for item in items[:_SHOWN]) + more
