@@ -14,6 +14,7 @@ Nodes without an edge are set apart, in rows below the drawing.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -60,35 +61,27 @@ def layered_layout(
     margin: float = 36.0,
 ) -> Layout:
     """Lay out a DAG; `widths` are those of the boxes, edges come in row order."""
-    isolated = ~(adjacency.any(axis=0) | adjacency.any(axis=1))
-    box = np.asarray(widths, dtype=np.float64)
+    d, box = len(adjacency), np.asarray(widths, dtype=np.float64)
+    connected: BoolArray = np.logical_or(adjacency.any(axis=0), adjacency.any(axis=1))
     layered = _with_dummies(adjacency, _layers(adjacency), box)
-    layers = _ordered(layered, np.append(isolated, np.zeros(len(layered.layer), dtype=bool)))
-    x = _places(layered, layers, gap)
+    drawn = np.append(connected, np.ones(len(layered.layer) - d, dtype=bool))
+    x = _places(layered, _ordered(layered, drawn), gap)
     # A drawing much wider than high is stretched: its edges would be nearly horizontal.
-    depth = int(layered.layer.max()) + 1 if len(x) else 1
+    depth = int(layered.layer.max(initial=0)) + 1
     layer_gap = float(np.clip(np.ptp(x) / (2.0 * depth), layer_gap, 5.0 * layer_gap))
-    y = layered.layer * layer_gap
-    d = len(adjacency)
-    connected = np.flatnonzero(~isolated)
-    if len(connected):
-        drawn = np.setdiff1d(np.arange(len(x)), np.flatnonzero(isolated))
-        x -= (x[drawn] - layered.widths[drawn] / 2.0).min()
-        right = float((x[drawn] + layered.widths[drawn] / 2.0).max())
-        bottom = float(y[connected].max() + layer_gap)
-    else:
-        right, bottom = 0.0, 0.0
-    _place_isolated(x, y, isolated, box, max(right, _target_width(box, gap)), bottom)
-    bends = tuple(
-        tuple((float(x[k] + margin), float(y[k] + margin)) for k in chain)
-        for chain in layered.chains
-    )
+    y: FloatArray = layered.layer.astype(np.float64) * layer_gap
+    half = layered.widths / 2.0
+    x -= float(np.min((x - half)[drawn], initial=np.inf)) if drawn.any() else 0.0
+    right = max(float(np.max((x + half)[drawn], initial=0.0)), _target_width(box, gap))
+    bottom = float(np.max(y[drawn], initial=-layer_gap)) + layer_gap
+    _place_isolated(x, y, ~drawn, box, right, bottom)
+    x, y = x + margin, y + margin
     return Layout(
-        x=x[:d] + margin,
-        y=y[:d] + margin,
-        width=float((x[:d] + box / 2.0).max() if d else 0.0) + 2 * margin,
-        height=float(y[:d].max() if d else 0.0) + 2 * margin,
-        bends=bends,
+        x=x[:d],
+        y=y[:d],
+        width=float(np.max((x + half), initial=0.0)) + margin,
+        height=float(np.max(y, initial=0.0)) + margin,
+        bends=tuple(tuple((float(x[k]), float(y[k])) for k in chain) for chain in layered.chains),
     )
 
 
@@ -120,7 +113,9 @@ def _with_dummies(adjacency: BoolArray, layer: IntArray, box: FloatArray) -> _La
     if (spans - 1).sum() > MAX_DUMMIES:
         sizes = np.sort(spans)
         longest = float(sizes[np.searchsorted(np.cumsum(sizes - 1), MAX_DUMMIES)])
-    layers, links, chains, total = [layer], [], [], len(adjacency)
+    layers, total = [layer], len(adjacency)
+    links: list[tuple[int, int]] = []
+    chains: list[tuple[int, ...]] = []
     for tail, head, span in zip(tails, heads, spans, strict=True):
         if span > longest:
             chains.append(())
@@ -129,7 +124,7 @@ def _with_dummies(adjacency: BoolArray, layer: IntArray, box: FloatArray) -> _La
         total += len(chain)
         layers.append(layer[tail] + np.arange(1, span))
         path = (int(tail), *chain, int(head))
-        links += list(zip(path[:-1], path[1:], strict=True))
+        links += list(itertools.pairwise(path))
         chains.append(chain)
     widths = np.concatenate([box, np.full(total - len(box), _DUMMY_WIDTH)])
     rows, columns = np.array(links, dtype=np.int64).reshape(-1, 2).T
@@ -137,10 +132,9 @@ def _with_dummies(adjacency: BoolArray, layer: IntArray, box: FloatArray) -> _La
     return _Layered(np.concatenate(layers), widths, down, tuple(chains))
 
 
-def _ordered(layered: _Layered, isolated: BoolArray) -> list[IntArray]:
+def _ordered(layered: _Layered, drawn: BoolArray) -> list[IntArray]:
     """Return the nodes of each layer from left to right, with few crossings."""
-    drawn = ~isolated[: len(layered.layer)]
-    depth = int(layered.layer.max()) + 1 if len(layered.layer) else 0
+    depth = int(layered.layer.max(initial=-1)) + 1
     layers = [np.flatnonzero((layered.layer == k) & drawn) for k in range(depth)]
     up = layered.down.T.tocsr()
     best, fewest = layers, _crossings(layered, layers)
@@ -174,7 +168,7 @@ def _sweep(
 
 
 def _centred(count: int) -> FloatArray:
-    return np.arange(count) - (count - 1) / 2.0
+    return np.arange(count, dtype=np.float64) - (count - 1) / 2.0
 
 
 def _crossings(layered: _Layered, layers: list[IntArray]) -> int:

@@ -136,16 +136,24 @@ def _port(node: Node, other: Point, clearance: float) -> Point:
 
 
 def curve_path(route: Sequence[Point]) -> str:
-    """Return a smooth path that leaves every point vertically."""
-    x, y = route[0]
-    parts = [f"M{x:.1f},{y:.1f}"]
-    for k, (u, v) in enumerate(route[1:], start=1):
-        if k == len(route) - 1:  # stop short, where the head begins
-            v -= math.copysign(_HEAD * 0.7, v - y)
-        half = (v - y) / 2.0
-        parts.append(f"C{x:.1f},{y + half:.1f} {u:.1f},{v - half:.1f} {u:.1f},{v:.1f}")
-        x, y = u, v
+    """Return a smooth path through the points that leaves and arrives vertically."""
+    *before, (x, y) = route
+    end = (x, y - math.copysign(_HEAD * 0.7, y - before[-1][1]))  # where the head begins
+    points = [*before, end]
+    slopes = [0.0, *(_slope(*points[k - 1 : k + 2]) for k in range(1, len(points) - 1)), 0.0]
+    parts = [f"M{points[0][0]:.1f},{points[0][1]:.1f}"]
+    for (x, y), (u, v), m, n in zip(points, points[1:], slopes, slopes[1:], strict=False):
+        # A vertical end may bend over half of the way, a passage over a third (Hermite).
+        p, q = (v - y) / (3.0 if m else 2.0), (v - y) / (3.0 if n else 2.0)
+        parts.append(f"C{x + m * p:.1f},{y + p:.1f} {u - n * q:.1f},{v - q:.1f} {u:.1f},{v:.1f}")
     return " ".join(parts)
+
+
+def _slope(a: Point, b: Point, c: Point) -> float:
+    """Return how far a curve leans at b; upright where it turns back, so that it never swings."""
+    if (b[0] - a[0]) * (c[0] - b[0]) <= 0.0 or c[1] == a[1]:
+        return 0.0
+    return (c[0] - a[0]) / (c[1] - a[1])
 
 
 def head_path(route: Sequence[Point]) -> str:

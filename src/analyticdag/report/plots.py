@@ -105,7 +105,7 @@ def _panel(
     )
     x_ticks = tuple((place(tick, low)[0], _count(tick)) for tick in (0.0, end / 2.0, end))
     y_ticks = tuple(
-        (place(0.0, tick)[1], _power(tick) if log else f"{tick:.4g}")
+        (place(0.0, tick)[1], f"1e{tick:.0f}" if log else _decimal(tick, high - low))
         for tick in _ticks(low, high, whole=log)
     )
     return Panel(title, unit, series, x_ticks, y_ticks, tuple(place(b, low)[0] for b in borders))
@@ -140,8 +140,11 @@ def _ticks(low: float, high: float, *, whole: bool) -> list[float]:
     return ticks or [round(low) if whole else low]
 
 
-def _power(exponent: float) -> str:
-    return f"1e{exponent:.0f}"
+def _decimal(tick: float, span: float) -> str:
+    """Write a tick with as many places as tell it from the next one."""
+    if abs(tick) >= 1e6 or span < 1e-6:
+        return f"{tick:.4g}"
+    return f"{tick:.{max(0, 1 - math.floor(math.log10(span)))}f}"
 
 
 def _count(number: float) -> str:

@@ -44,15 +44,19 @@ def notices(run: SavedRun) -> list[str]:
 
 def audit_notices(audit: Audit, run: SavedRun) -> list[str]:
     """Return what is unusual about the data, and what it means for this method."""
-    found = list(_sentence(note) for note in audit.notes)
+    found = [_sentence(note) for note in audit.notes]
     constant = [run.names[k] for k, column in enumerate(audit.columns) if column.constant]
     if constant:
         found.append(f"Constant columns, kept as nodes without edges: {_listing(constant)}.")
     if audit.copies:
         pairs = [f"{run.names[i]} and {run.names[j]}" for i, j in audit.copies]
-        found.append(f"Copies of each other, so edges between them are arbitrary: {_listing(pairs)}.")
+        found.append(
+            f"Copies of each other, so edges between them are arbitrary: {_listing(pairs)}."
+        )
     if audit.collinear:
-        found.append("Some columns are exact combinations of others: edges among them are arbitrary.")
+        found.append(
+            "Some columns are exact combinations of others: edges among them are arbitrary."
+        )
     if audit.n_rows <= len(audit.columns):
         found.append("There are no more rows than columns: expect edges that another sample lacks.")
     return found + scale_notices(audit, run)

@@ -21,15 +21,24 @@ function away(from, to, length) {
   return to - (to >= from ? length : -length);
 }
 
-function curvePath(points) {
-  let [x, y] = points[0];
-  const parts = ['M' + x.toFixed(1) + ',' + y.toFixed(1)];
-  points.slice(1).forEach(([u, w], k) => {
-    const v = k === points.length - 2 ? away(y, w, HEAD * 0.7) : w;
-    const half = (v - y) / 2;
-    parts.push('C' + [x, y + half, u, v - half, u, v].map((value) => value.toFixed(1)).join(' '));
-    x = u;
-    y = v;
+function slope(a, b, c) {
+  if ((b[0] - a[0]) * (c[0] - b[0]) <= 0 || c[1] === a[1]) return 0;
+  return (c[0] - a[0]) / (c[1] - a[1]);
+}
+
+function curvePath(given) {
+  const points = given.slice();
+  const last = points.pop();
+  points.push([last[0], away(points[points.length - 1][1], last[1], HEAD * 0.7)]);
+  const lean = points.map((point, k) =>
+    (k && k < points.length - 1 ? slope(points[k - 1], point, points[k + 1]) : 0));
+  const parts = ['M' + points[0].map((value) => value.toFixed(1)).join(',')];
+  points.slice(1).forEach(([u, v], k) => {
+    const [x, y] = points[k];
+    const p = (v - y) / (lean[k] ? 3 : 2);
+    const q = (v - y) / (lean[k + 1] ? 3 : 2);
+    const numbers = [x + lean[k] * p, y + p, u - lean[k + 1] * q, v - q, u, v];
+    parts.push('C' + numbers.map((value) => value.toFixed(1)).join(' '));
   });
   return parts.join(' ');
 }

@@ -113,8 +113,7 @@ function update() {
 
 function setBox(x, y, w) {
   const frame = svg.getBoundingClientRect();
-  const smallest = 120;
-  box.w = Math.max(w, smallest);
+  box.w = Math.max(w, 120);
   box.h = box.w * frame.height / Math.max(frame.width, 1);
   box.x = x;
   box.y = y;
@@ -135,6 +134,7 @@ function bounds() {
 
 function fit() {
   const frame = svg.getBoundingClientRect();
+  if (!frame.width || !frame.height) return; // not laid out yet, or hidden
   const b = bounds();
   const aspect = frame.width / Math.max(frame.height, 1);
   const width = Math.max(b.w, b.h * aspect, frame.width / 1.3);
