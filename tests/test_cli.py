@@ -42,16 +42,18 @@ def test_constraints_are_listed(
 def test_the_demo_learns_sachs(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    assert call(monkeypatch, "demo", "--out", str(tmp_path / "demo")) == 0
+    out = tmp_path / "demo"
+    assert call(monkeypatch, "demo", "--out", str(out)) == 0
     shown = capsys.readouterr().out
     distance = re.search(r"SHD (\d+) to the consensus network of 17 edges", shown)
     assert distance is not None
     assert int(distance[1]) < 17
     assert "converged" in shown
-    saved = load_run(tmp_path / "demo")
-    assert saved.edges
-    for edge in saved.edges:
-        assert f"{saved.names[edge.source]} → {saved.names[edge.target]}" in shown
+    run = load_run(out)
+    assert run.edges
+    assert all(" → ".join(run.edge_names(edge)) in shown for edge in run.edges)
+    assert str(out / "report.html") in shown.replace("\n", "")
+    assert "Sachs protein signalling" in (out / "report.html").read_text(encoding="utf-8")
 
 
 def test_a_benchmark_runs_and_renders(

@@ -11,7 +11,7 @@ says what fixed its direction:
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -85,19 +85,23 @@ class SavedRun:
 
 
 def record_of(
-    estimator: Any, *, audit: Audit | None = None, manifest: Mapping[str, Any] | None = None
+    estimator: Any,
+    *,
+    names: Sequence[str] | None = None,
+    audit: Audit | None = None,
+    manifest: Mapping[str, Any] | None = None,
 ) -> SavedRun:
-    """Return the record of a fitted `AnalyticDAG`."""
-    names = _names(estimator)
+    """Return the record of a fitted `AnalyticDAG`; `names` are for a fit on a bare array."""
+    known = _names(estimator)
     adjacency = np.asarray(estimator.adjacency_matrix_, dtype=bool)
     return SavedRun(
-        names=tuple(map(str, names)),
+        names=tuple(map(str, known if names is None else names)),
         weights=np.array(estimator.weights_, dtype=np.float64),
         adjacency=adjacency,
         cpdag=np.array(estimator.cpdag_, dtype=np.int64),
         order=tuple(map(int, estimator.causal_order_)),
-        edges=_edges(estimator, names, audit),
-        removed_edges=tuple((str(a), str(b)) for a, b, *_ in estimator.removed_edges_),
+        edges=_edges(estimator, known, audit),
+        removed_edges=_renamed(estimator.removed_edges_, known, names or known),
         h=float(estimator.h_),
         loss=str(estimator.loss_),
         n_iter=int(estimator.n_iter_),
@@ -144,6 +148,13 @@ def run_of_weights(
 def _names(estimator: Any) -> list[Hashable]:
     names = getattr(estimator, "feature_names_in_", None)
     return list(range(estimator.n_features_in_)) if names is None else list(names)
+
+
+def _renamed(
+    edges: Iterable[tuple[Hashable, Hashable]], known: Sequence[Hashable], names: Sequence[Hashable]
+) -> tuple[tuple[str, str], ...]:
+    name_of = dict(zip(known, map(str, names), strict=True))
+    return tuple((name_of[a], name_of[b]) for a, b in edges)
 
 
 def _edges(

@@ -1,17 +1,21 @@
-"""The command line: the only file that prints.
+"""The command line: the only part that prints.
 
+    analyticdag fit data.csv         learn a graph, save it, write a report
+    analyticdag report RUN           write the report of a saved run again
+    analyticdag simulate ER2         data with a known graph
+    analyticdag compare A B          how far one graph is from another
     analyticdag constraints          the constraints there are, and when to use which
     analyticdag demo                 learn a protein network from real cells
     analyticdag bench run PLAN       run a benchmark plan, or what is left of it
     analyticdag bench render DIR     the tables of a run, from its records
 
-Exit codes: 0 done, 1 the run failed, 2 the input was bad.
+Results go to standard output, everything else to standard error. Exit codes: 0 done, 1 the run
+failed, 2 the input was bad. A traceback is shown only with --debug.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+import sys
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -20,7 +24,9 @@ from rich.console import Console
 from rich.table import Table
 
 from analyticdag import __version__
-from analyticdag._typing import FloatArray
+from analyticdag.cli.demo import demo_command
+from analyticdag.cli.fit import fit_command
+from analyticdag.cli.tools import compare_command, report_command, simulate_command
 from analyticdag.errors import AnalyticDAGError, InputError
 
 __all__ = ["app", "bench", "main"]
@@ -29,9 +35,13 @@ app = typer.Typer(
     name="analyticdag",
     help="Learn causal graphs from data with analytic acyclicity constraints.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.command("fit")(fit_command)
+app.command("report")(report_command)
+app.command("simulate")(simulate_command)
+app.command("compare")(compare_command)
+app.command("demo")(demo_command)
 bench = typer.Typer(help="Benchmarks: run a plan, render its tables.", no_args_is_help=True)
 app.add_typer(bench, name="bench")
 
@@ -47,17 +57,24 @@ _ADVICE = {
 
 def main() -> None:
     """Entry point of the ``analyticdag`` command."""
+    debug = "--debug" in sys.argv[1:]
     try:
-        app()
-    except InputError as error:
-        _stop(error, code=2)
-    except AnalyticDAGError as error:
-        _stop(error, code=1)
+        app([argument for argument in sys.argv[1:] if argument != "--debug"])
+    except Exception as error:
+        if debug:
+            raise
+        _stop(error)
 
 
-def _stop(error: Exception, code: int) -> NoReturn:
-    Console(stderr=True).print(f"analyticdag: {error}", style="red", markup=False, soft_wrap=True)
-    raise SystemExit(code)
+def _stop(error: Exception) -> NoReturn:
+    """Say in one line what went wrong, and leave with the exit code of its kind."""
+    text = " ".join(str(error).split())
+    if not isinstance(error, AnalyticDAGError):
+        text = f"unexpected {type(error).__name__}: {text}; --debug shows where it came from"
+    Console(stderr=True).print(
+        f"analyticdag: {text}", style="red", markup=False, highlight=False, soft_wrap=True
+    )
+    raise SystemExit(2 if isinstance(error, InputError) else 1)
 
 
 def _show_version(wanted: bool) -> None:
@@ -70,6 +87,9 @@ def _show_version(wanted: bool) -> None:
 def _root(
     version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print it.")
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show the traceback of an error (with any command).")
     ] = False,
 ) -> None:
     """Learn causal graphs from data with analytic acyclicity constraints."""
@@ -89,59 +109,6 @@ def _constraints() -> None:
     console = Console()
     console.print(table)
     console.print("Build more in Python: Inverse(1.0) ** 2 + Exponential(), f.derivative(2), …")
-
-
-@app.command("demo")
-def _demo(
-    out: Annotated[Path, typer.Option(help="Folder for the learned graph.")] = Path("runs/demo"),
-) -> None:
-    """Learn the Sachs protein network from 853 real cells and compare it with the consensus."""
-    import numpy as np
-
-    from analyticdag import AnalyticDAG
-    from analyticdag.datasets import load_sachs
-    from analyticdag.graphs import from_networkx
-    from analyticdag.io import free_folder, record_of, save_run
-    from analyticdag.metrics import compare
-
-    sachs, console = load_sachs(), Console(highlight=False)
-    console.print(f"Sachs: {len(sachs.values)} human cells, {len(sachs.names)} proteins each.")
-    with console.status("learning ..."):
-        # Fluorescence is read on a log scale; unequal variances assume nothing about units.
-        model = AnalyticDAG(loss="likelihood-nv", standardize=True).fit(np.log(sachs.values))
-    truth, _ = from_networkx(sachs.graph, sachs.names)
-    found = compare(truth, model.weights_)
-    console.print(_edge_table(model.weights_, sachs.names, truth))
-    console.print(
-        f"SHD {found.shd} to the consensus network of {found.n_true} edges:\n"
-        f"  {found.correct} correct, {found.reversed} reversed, {found.extra} extra, "
-        f"{found.missing} missing; a graph without edges has SHD {found.n_true}.\n"
-        f"The run {model.status_.name.lower().replace('_', ' ')} after {model.n_iter_} steps."
-    )
-    run = replace(record_of(model), names=sachs.names)
-    console.print(f"Saved as CSV, GraphML, DOT and JSON in {save_run(run, free_folder(out))}\n")
-    console.print(
-        "What to try next:\n"
-        "  AnalyticDAG(constraint='order-3').fit(your_table).graph_   in Python\n"
-        "  analyticdag constraints                                    which there are\n"
-        "  docs/how-to-choose.md                                      when to use which"
-    )
-
-
-def _edge_table(W: FloatArray, names: Sequence[str], truth: FloatArray) -> Table:
-    table = Table(title="The learned graph", title_justify="left")
-    for column in ("edge", "weight", "in the consensus network"):
-        table.add_column(column, justify="right" if column == "weight" else "left")
-    for i, j in _strongest_first(W):
-        verdict = "yes" if truth[i, j] else "reversed" if truth[j, i] else "no"
-        table.add_row(f"{names[i]} → {names[j]}", f"{W[i, j]:+.2f}", verdict)
-    return table
-
-
-def _strongest_first(W: FloatArray) -> list[tuple[int, int]]:
-    from analyticdag.graphs import edge_list
-
-    return sorted(edge_list(W), key=lambda edge: -abs(W[edge]))
 
 
 @bench.command("run")

@@ -1,0 +1,258 @@
+"""``analyticdag fit``: a table in; a folder of results and a page out.
+
+read -> learn (with a checkpoint) -> record -> save -> report -> say so
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+import sys
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+from analyticdag.cli.progress import line, shown
+from analyticdag.errors import DataWarning, ParameterError
+
+if TYPE_CHECKING:
+    from analyticdag.io import SavedRun, Table
+    from analyticdag.knowledge import Knowledge
+
+
+def fit_command(
+    file: Annotated[str, typer.Argument(help="CSV, TSV or Parquet; - for standard input.")],
+    out: Annotated[Path | None, typer.Option(help="Folder for the results.")] = None,
+    report: Annotated[Path | None, typer.Option(help="HTML file for the report.")] = None,
+    loss: Annotated[
+        str | None,
+        typer.Option(help="mse, likelihood-ev, likelihood-nv, logistic or auto."),
+    ] = None,
+    constraint: Annotated[
+        str | None, typer.Option(help="exponential, order-1, order-2, … (see: constraints).")
+    ] = None,
+    lambda1: Annotated[float | None, typer.Option(help="Sparsity; more gives fewer edges.")] = None,
+    w_threshold: Annotated[float | None, typer.Option(help="Weights below are no edges.")] = None,
+    solver: Annotated[str | None, typer.Option(help="adam, fast or order.")] = None,
+    refine: Annotated[
+        bool | None, typer.Option("--refine/--no-refine", help="Search over orders afterwards.")
+    ] = None,
+    knowledge: Annotated[
+        Path | None, typer.Option(help="Required and forbidden edges: TOML or Tetrad's format.")
+    ] = None,
+    candidates: Annotated[
+        str | None, typer.Option(help="Only plausible edges: correlation or markov.")
+    ] = None,
+    standardize: Annotated[
+        bool | None, typer.Option("--standardize", help="Scale every column to variance one.")
+    ] = None,
+    max_steps: Annotated[int | None, typer.Option(help="Steps in each stage, at most.")] = None,
+    drop: Annotated[list[str] | None, typer.Option(help="Leave a column out; repeatable.")] = None,
+    drop_missing: Annotated[
+        bool, typer.Option("--drop-missing", help="Leave out rows with missing values.")
+    ] = False,
+    seed: Annotated[int | None, typer.Option(help="For whatever is random.")] = None,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="File that keeps the state, to go on after a kill.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Result as JSON, even if quiet.")] = False,
+) -> None:
+    """Learn a causal graph from FILE; save it and write a report."""
+    from analyticdag.io import read_knowledge, read_table, refuse_used_folder
+
+    if out is not None:
+        refuse_used_folder(out)  # before the work, not after it
+    talk = Console(stderr=True, quiet=quiet)
+    table = read_table(file, stdin=sys.stdin.buffer, drop=drop or (), drop_missing=drop_missing)
+    known = None if knowledge is None else read_knowledge(knowledge)
+    for note in table.notes:
+        line(talk, f"note: {note}")
+    given = {
+        "loss": loss,
+        "constraint": constraint,
+        "lambda1": lambda1,
+        "w_threshold": w_threshold,
+        "solver": solver,
+        "refine": refine,
+        "candidates": candidates,
+        "standardize": standardize,
+        "random_state": seed,
+        "schedule": _schedule(max_steps),
+    }
+    parameters = {name: value for name, value in given.items() if value is not None}
+    run = _learn(table, known, parameters, checkpoint, _base(file, out), talk)
+    folder, page = _save(run, out, report, _base(file, out))
+    _tell(run, folder, page, talk, as_json=as_json, quiet=quiet)
+
+
+def _base(file: str, out: Path | None) -> Path:
+    """Return the folder for the results, before it is known to be free."""
+    if out is not None:
+        return out
+    if file == "-":
+        return Path("analyticdag-run")
+    return Path(file).with_name(f"{Path(file).stem}-analyticdag")
+
+
+def _schedule(max_steps: int | None) -> Any:
+    if max_steps is None:
+        return None
+    if max_steps < 1:
+        raise ParameterError(f"--max-steps must be at least 1, not {max_steps}")
+    from analyticdag.optimize import Schedule
+
+    return Schedule.paper().with_steps(max_steps)
+
+
+def _learn(
+    table: Table,
+    known: Knowledge | None,
+    parameters: Mapping[str, Any],
+    checkpoint: Path | None,
+    base: Path,
+    talk: Console,
+) -> SavedRun:
+    from analyticdag import AnalyticDAG
+    from analyticdag.io import audit_table, manifest_of, record_of
+
+    state = checkpoint or _own_checkpoint(table, known, parameters, base)
+    model = AnalyticDAG(
+        **parameters, knowledge=_by_index(known, table.names), verbose=1, checkpoint=state
+    )
+    start = time.perf_counter()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            with shown(talk, quiet=talk.quiet):
+                model.fit(table.values)
+        except KeyboardInterrupt:
+            _say_how_to_resume(talk, state)
+            raise typer.Exit(1) from None
+    seconds = time.perf_counter() - start
+    for warning in caught:
+        # Columns are named in the audit's own words; the estimator saw a bare array.
+        if not issubclass(warning.category, DataWarning):
+            line(talk, f"note: {warning.message}")
+    if checkpoint is None and state is not None:
+        state.unlink(missing_ok=True)
+    edges = model.adjacency_matrix_.astype(bool)
+    audit = audit_table(table.values, edges, rows_dropped=table.rows_dropped, notes=table.notes)
+    manifest = manifest_of(
+        source=table.source,
+        sha256=table.sha256,
+        shape=(len(table.values), len(table.names)),
+        parameters={**parameters, "schedule": str(parameters.get("schedule") or "default")},
+        seed=parameters.get("random_state"),
+        seconds=seconds,
+        command=["analyticdag", *sys.argv[1:]],
+    )
+    run = record_of(model, names=table.names, audit=audit, manifest=manifest)
+    shown_knowledge = None if known is None else known.to_dict()
+    settings = {**run.parameters, "knowledge": shown_knowledge, "checkpoint": None}
+    return dataclasses.replace(run, parameters=settings)
+
+
+def _by_index(known: Knowledge | None, names: Sequence[str]) -> Knowledge | None:
+    """Return the knowledge with indices for names; unknown names are refused here, by name."""
+    if known is None:
+        return None
+    known.resolve(names)
+    index_of = {name: k for k, name in enumerate(names)}
+
+    def index(column: Any) -> int:
+        return int(index_of.get(column, column))
+
+    from analyticdag.knowledge import Knowledge
+
+    return Knowledge(
+        [(index(a), index(b)) for a, b in known.required_edges],
+        [(index(a), index(b)) for a, b in known.forbidden_edges],
+        [[index(column) for column in tier] for tier in known.tiers],
+        known.max_parents,
+    )
+
+
+def _own_checkpoint(
+    table: Table, known: Knowledge | None, parameters: Mapping[str, Any], base: Path
+) -> Path | None:
+    """Return a file whose name only the same fit would choose: the same command goes on."""
+    if parameters.get("solver") == "order":
+        return None  # no path, no stages to go on from
+    identity = repr((table.sha256, known, sorted(parameters.items(), key=lambda item: item[0])))
+    digest = hashlib.sha256(identity.encode()).hexdigest()[:8]
+    folder = base.parent
+    if not os.access(folder, os.W_OK):
+        return None
+    return folder / f".{base.name}-{digest}.checkpoint"
+
+
+def _say_how_to_resume(talk: Console, state: Path | None) -> None:
+    if state is not None and state.exists():
+        line(
+            talk,
+            f"interrupted; the finished stages are kept in {state}: the same command goes on "
+            "from there",
+        )
+    else:
+        line(talk, "interrupted before the first stage was finished; nothing was kept")
+
+
+def _save(run: SavedRun, out: Path | None, report: Path | None, base: Path) -> tuple[Path, Path]:
+    from analyticdag.io import free_folder, save_run
+    from analyticdag.report import write_report
+
+    folder = save_run(run, base if out is not None else free_folder(base))
+    return folder, write_report(run, report or folder / "report.html")
+
+
+def _tell(
+    run: SavedRun, folder: Path, page: Path, talk: Console, *, as_json: bool, quiet: bool
+) -> None:
+    from analyticdag.report.text import notices
+
+    for notice in notices(run):
+        line(talk, f"note: {notice}")
+    out = Console(highlight=False)
+    if as_json:
+        line(out, json.dumps(_summary(run, folder, page), ensure_ascii=True))
+    elif not quiet:
+        fixed = sum(edge.fixed_by == "data" for edge in run.edges)
+        line(
+            out,
+            f"{run.n_nodes} variables, {len(run.edges)} edges, {fixed} with a direction that the "
+            f"data fix\nsaved   {folder}\nreport  {page}",
+        )
+
+
+def _summary(run: SavedRun, folder: Path, page: Path) -> dict[str, Any]:
+    edges = [
+        {
+            "source": run.names[edge.source],
+            "target": run.names[edge.target],
+            "weight": edge.weight,
+            "fixed_by": edge.fixed_by,
+        }
+        for edge in run.edges
+    ]
+    return {
+        "names": list(run.names),
+        "n_nodes": run.n_nodes,
+        "n_edges": len(run.edges),
+        "edges": edges,
+        "causal_order": [run.names[k] for k in run.order],
+        "loss": run.loss,
+        "h": run.h,
+        "status": run.status,
+        "converged": run.converged,
+        "seconds": run.manifest["seconds"],
+        "out": str(folder),
+        "report": str(page),
+    }

@@ -1,0 +1,276 @@
+"""The command line as a person uses it: files in, folders out, one line when something is wrong."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+import networkx as nx
+import pytest
+
+from analyticdag.cli import main
+from analyticdag.io import load_run
+from analyticdag.report import render_report
+
+HOSTILE = ("<script>alert(1)</script>", '"a", b', "=1+1", "🧬")
+
+
+class Result(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+Command: TypeAlias = Callable[..., Result]
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    def run(*arguments: object, stdin: bytes = b"") -> Result:
+        monkeypatch.setattr(sys, "argv", ["analyticdag", *map(str, arguments)])
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        with pytest.raises(SystemExit) as stop:
+            main()
+        captured = capsys.readouterr()
+        return Result(int(stop.value.code or 0), captured.out, captured.err)
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def simulation(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from analyticdag.cli.tools import simulate_command
+
+    folder = tmp_path_factory.mktemp("simulated")
+    simulate_command("ER1", out=folder, nodes=5, samples=100, quiet=True)
+    return folder
+
+
+STEPS = ("--max-steps", 60, "--solver", "adam", "--no-refine", "--loss", "mse")
+
+
+def test_a_table_becomes_a_folder_and_a_page(command: Command, simulation: Path) -> None:
+    result = command("fit", simulation / "data.csv", *STEPS)
+    assert result.code == 0, result.err
+    folder = simulation / "data-analyticdag"
+    assert "5 variables" in result.out
+    assert str(folder) in result.out
+    assert "stage 1 of 5: mu=1" in result.err  # plain lines: standard error is no terminal here
+    assert {path.name for path in folder.iterdir()} == {
+        "model.json",
+        "weights.npz",
+        "manifest.json",
+        "graph.graphml",
+        "graph.dot",
+        "graph.dagitty",
+        "edges.csv",
+        "report.html",
+    }
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["command"].startswith(f"analyticdag fit {simulation / 'data.csv'}")
+    assert manifest["data"]["rows"] == 100
+    again = command("fit", simulation / "data.csv", *STEPS)
+    assert str(simulation / "data-analyticdag-2") in again.out
+    assert not list(simulation.glob(".*checkpoint"))
+
+
+def test_quiet_json_and_chosen_places(command: Command, simulation: Path, tmp_path: Path) -> None:
+    out, page = tmp_path / "deep" / "run", tmp_path / "pages" / "r.html"
+    options = ("--out", out, "--report", page, "--quiet", "--json", *STEPS)
+    result = command("fit", simulation / "data.csv", *options)
+    assert (result.code, result.err) == (0, "")
+    answer = json.loads(result.out)
+    run = load_run(out)
+    assert answer["n_edges"] == len(run.edges) == len(answer["edges"])
+    assert answer["report"] == str(page)
+    assert page.read_text(encoding="utf-8") == render_report(run)
+    silent = command("fit", simulation / "data.csv", "--out", tmp_path / "b", "-q", *STEPS)
+    assert (silent.code, silent.out, silent.err) == (0, "", "")
+
+
+def test_a_report_is_rebuilt_from_the_records(
+    command: Command, simulation: Path, tmp_path: Path
+) -> None:
+    command("fit", simulation / "data.csv", "--out", tmp_path / "run", "-q", *STEPS)
+    first = (tmp_path / "run" / "report.html").read_bytes()
+    (tmp_path / "run" / "report.html").unlink()
+    assert command("report", tmp_path / "run").code == 0
+    assert (tmp_path / "run" / "report.html").read_bytes() == first
+    other = command("report", tmp_path / "run", "--out", tmp_path / "other.html", "-q")
+    assert (other.code, other.out) == (0, "")
+    assert (tmp_path / "other.html").read_bytes() == first
+
+
+def test_standard_input_knowledge_and_hostile_names(command: Command, tmp_path: Path) -> None:
+    import csv
+
+    import numpy as np
+
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(HOSTILE)
+    writer.writerows(np.random.default_rng(0).normal(size=(50, 4)).tolist())
+    knowledge = tmp_path / "k.toml"
+    knowledge.write_text(f"required = [[{HOSTILE[0]!r}, '=1+1']]\n", encoding="utf-8")
+    out = tmp_path / "run"
+    options = ("--knowledge", knowledge, "--out", out, *STEPS)
+    result = command("fit", "-", *options, stdin=text.getvalue().encode())
+    assert result.code == 0, result.err
+    run = load_run(out)
+    assert run.names == HOSTILE
+    assert [run.edge_names(edge) for edge in run.edges] == [(HOSTILE[0], "=1+1")]
+    assert run.edges[0].fixed_by == "knowledge"
+    assert run.parameters["knowledge"]["required_edges"] == [[HOSTILE[0], "=1+1"]]
+    assert "'=1+1" in (out / "edges.csv").read_text(encoding="utf-8")
+    assert HOSTILE[0] not in (out / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("absent.csv",), "there is no file 'absent.csv'"),
+        (("{data}", "--loss", "nonsense"), "loss must be one of"),
+        (("{data}", "--constraint", "order-0"), "order"),
+        (("{data}", "--lambda1", "-1"), "lambda1 must be a number of at least 0"),
+        (("{data}", "--max-steps", "0"), "--max-steps must be at least 1"),
+        (("{data}", "--drop", "x9"), "cannot drop"),
+        (("{data}", "--knowledge", "absent.toml"), "cannot read 'absent.toml'"),
+        (("{data}", "--out", "{used}"), "never overwritten"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_two(
+    command: Command, simulation: Path, tmp_path: Path, options: tuple[str, ...], message: str
+) -> None:
+    used = tmp_path / "used"
+    used.mkdir()
+    (used / "model.json").write_text("{}")
+    places = {"data": simulation / "data.csv", "used": used}
+    result = command("fit", *(option.format(**places) for option in options))
+    assert result.code == 2
+    assert result.out == ""
+    assert result.err.count("\n") == 1
+    assert message in result.err
+
+
+def test_knowledge_of_a_column_that_is_not_there(
+    command: Command, simulation: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "k.toml").write_text("required = [['x0', 'y1']]")
+    result = command("fit", simulation / "data.csv", "--knowledge", tmp_path / "k.toml")
+    assert result.code == 2
+    assert "knowledge names 'y1', which is not a column; the columns are 'x0', 'x1'" in result.err
+
+
+def test_a_bug_is_one_line_too_unless_debugging(
+    command: Command, simulation: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("a wheel\ncame off")
+
+    monkeypatch.setattr("analyticdag.io.load_run", broken)
+    result = command("report", simulation)
+    assert result.code == 1
+    assert "unexpected RuntimeError: a wheel came off; --debug shows where" in result.err
+    monkeypatch.setattr(sys, "argv", ["analyticdag", "report", str(simulation), "--debug"])
+    with pytest.raises(RuntimeError, match="a wheel"):
+        main()
+
+
+def test_graphs_are_compared(command: Command, simulation: Path, tmp_path: Path) -> None:
+    truth = simulation / "truth.graphml"
+    graph = nx.read_graphml(truth)
+    edges = list(graph.edges)
+    lines = ["source,target", *(f"{a},{b}" for a, b in edges[1:])]
+    (tmp_path / "edges.csv").write_text("\n".join(lines) + "\n")
+    result = command("compare", truth, tmp_path / "edges.csv", "--json")
+    assert json.loads(result.out)["missing"] == 1
+    shown = command("compare", truth, truth)
+    assert re.search(r"shd\W+0", shown.out)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("absent.graphml", None, "there is no file or folder"),
+        ("a.txt", "", "is no graph that can be read"),
+        ("a.graphml", "<", "is not GraphML"),
+        ("a.csv", "from,to\n", "needs the columns source and target"),
+    ],
+)
+def test_what_is_no_graph(
+    command: Command, tmp_path: Path, name: str, content: str | None, message: str
+) -> None:
+    if content is not None:
+        (tmp_path / name).write_text(content)
+    result = command("compare", tmp_path / name, tmp_path / name)
+    assert result.code == 2
+    assert message in result.err
+
+
+def test_a_simulation_is_not_overwritten(command: Command, simulation: Path) -> None:
+    result = command("simulate", "ER1", "--out", simulation)
+    assert result.code == 2
+    assert "already holds a simulation" in result.err
+
+
+def in_terminal(*arguments: object, interrupt_at: str | None = None) -> tuple[int, str]:
+    """Run the command in a pseudo-terminal; press Ctrl-C once a text was shown."""
+    parent, child = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "150", "PYTHONUNBUFFERED": "1"}
+    environment.pop("NO_COLOR", None)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "analyticdag", *map(str, arguments)],
+        stdin=child,
+        stdout=child,
+        stderr=child,
+        env=environment,
+        start_new_session=True,
+        close_fds=True,
+    )
+    os.close(child)
+    shown, pressed, deadline = "", False, time.monotonic() + 120
+    while time.monotonic() < deadline:
+        try:
+            chunk = os.read(parent, 4096)
+        except OSError:  # the other end is closed: the command has ended
+            break
+        if not chunk:
+            break
+        shown += chunk.decode(errors="replace")
+        if interrupt_at and not pressed and interrupt_at in shown:
+            process.send_signal(signal.SIGINT)
+            pressed = True
+    os.close(parent)
+    return process.wait(timeout=30), re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown)
+
+
+def test_a_terminal_shows_a_bar(simulation: Path, tmp_path: Path) -> None:
+    code, shown = in_terminal("fit", simulation / "data.csv", "--out", tmp_path / "run", *STEPS)
+    assert code == 0, shown
+    assert "stage 5/5, score" in shown
+    assert "left:" in shown
+    assert "stage 1 of 5: mu" not in shown  # the plain lines of a pipe
+    assert "report" in shown
+
+
+def test_ctrl_c_keeps_the_finished_stages(tmp_path: Path) -> None:
+    from analyticdag.cli.tools import simulate_command
+
+    simulate_command("ER2", out=tmp_path, nodes=60, samples=200, quiet=True)
+    base = ("fit", tmp_path / "data.csv", "--solver", "adam", "--no-refine", "--loss", "mse")
+    code, shown = in_terminal(*base, "--max-steps", 9000, interrupt_at="stage 1/5")
+    assert code == 1, shown
+    assert "the same command goes on" in shown
+    assert "Traceback" not in shown
+    assert len(list(tmp_path.glob(".*.checkpoint"))) == 1
+    assert not (tmp_path / "data-analyticdag").exists()
