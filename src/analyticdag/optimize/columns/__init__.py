@@ -1,0 +1,17 @@
+"""The exact minimiser of one stage: one column after the other.
+
+| module           | holds                                                                       |
+|------------------|-----------------------------------------------------------------------------|
+| `minimise.py`    | `minimise_columns`: arguments in, `ColumnsResult` out                       |
+| `start.py`       | `starting_weights`: zero, or parents along the variances                    |
+| `stage.py`       | one stage for order-k constraints: sweeps until they win nothing            |
+| `sweep.py`       | the inverse of I - A/s through a block of columns, by rank-one updates      |
+| `coordinates.py` | one column: exact steps in each weight, exact zeros                         |
+| `newton.py`      | one column: Newton steps in all non-zero weights together                   |
+| `barrier.py`     | the constraint and its derivatives as a function of one column              |
+"""
+
+from analyticdag.optimize.columns.minimise import ColumnsResult, minimise_columns
+from analyticdag.optimize.columns.start import starting_weights
+
+__all__ = ["ColumnsResult", "minimise_columns", "starting_weights"]

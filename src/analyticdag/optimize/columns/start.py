@@ -1,0 +1,84 @@
+"""Where the first stage starts: from nothing, or from parents chosen along the variances.
+
+Effects collect the noise of their causes, so sorting by variance is a fair guess of the order. A
+start from nothing fails on ill-conditioned data: the first stage then fits each node on all others
+at once, and the later stages cannot undo it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import numpy as np
+
+from analyticdag._typing import BoolArray, FloatArray, IntArray
+from analyticdag.errors import ParameterError
+from analyticdag.orders import precedence, variance_order
+
+_COLLINEAR = 1e-9  # a candidate with less of its variance left than this is already explained
+
+
+def starting_weights(
+    S: FloatArray,
+    n_samples: int,
+    start: Literal["zero", "variance"] = "variance",
+    allowed: BoolArray | None = None,
+    required: BoolArray | None = None,
+) -> FloatArray:
+    """Weights for the first stage: always a DAG, so inside the domain of every constraint.
+
+    ``"variance"`` regresses each node on parents forward-selected among the nodes of smaller
+    variance. Required edges are always among the parents, forbidden ones never.
+    """
+    d = len(S)
+    if start == "zero":
+        return np.zeros((d, d))
+    if start != "variance":
+        raise ParameterError(f"start must be 'zero' or 'variance', got {start!r}")
+    allowed = np.ones((d, d), bool) if allowed is None else allowed
+    required = np.zeros((d, d), bool) if required is None else required
+    order = variance_order(S, before=precedence(allowed, required) if required.any() else None)
+    price = math.log(n_samples) + 2 * math.log(d)
+    W = np.zeros((d, d))
+    for place, j in enumerate(order):
+        before = order[:place]
+        forced = before[required[before, j]]
+        free = before[allowed[before, j] & ~required[before, j]]
+        parents = forward_parents(S, j, forced, free, n_samples, price)
+        if len(parents):
+            W[parents, j] = np.linalg.lstsq(S[np.ix_(parents, parents)], S[parents, j])[0]
+    return W
+
+
+def forward_parents(
+    S: FloatArray, j: int, forced: IntArray, free: IntArray, n_samples: int, price: float
+) -> IntArray:
+    """``forced`` and those of ``free`` that each lower n·log(residual variance) by ``price``."""
+    candidates = np.concatenate([forced, free])
+    own = S[candidates, candidates]
+    left, cover, residual = own.copy(), S[candidates, j], float(S[j, j])
+    chosen: list[int] = []
+    directions: list[FloatArray] = []
+    while len(chosen) < len(candidates):
+        gains = np.divide(cover**2, left, where=left > _COLLINEAR * own, out=np.zeros(len(own)))
+        k = len(chosen) if len(chosen) < len(forced) else int(gains.argmax())
+        remaining = max(residual - gains[k], 1e-300)
+        if len(chosen) >= len(forced) and n_samples * math.log(residual / remaining) <= price:
+            break
+        chosen.append(k)
+        if gains[k] > 0:
+            # Gram–Schmidt: the part of candidate k that the parents so far do not explain.
+            direction = S[candidates[k], candidates]
+            if directions:
+                basis = np.array(directions)
+                direction = direction - basis[:, k] @ basis
+            direction = direction / math.sqrt(left[k])
+            directions.append(direction)
+            cover = cover - direction * (cover[k] / math.sqrt(left[k]))
+            left = left - direction**2
+            residual = remaining
+        left[k] = 0.0
+        if residual <= 1e-12 * S[j, j]:
+            break
+    return candidates[chosen]
