@@ -28,7 +28,6 @@ from analyticdag.graphs import topological_order
 # A chain of invisible nodes is cheap one by one; a thousand long edges are not.
 MAX_DUMMIES = 20_000
 _SWEEPS = 12
-_DUMMY_WIDTH = 10.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +47,7 @@ class _Layered:
 
     layer: IntArray
     widths: FloatArray
+    is_dummy: BoolArray
     down: sparse.csr_array
     chains: tuple[tuple[int, ...], ...]
 
@@ -58,12 +58,13 @@ def layered_layout(
     *,
     gap: float = 28.0,
     layer_gap: float = 92.0,
+    lane: float = 10.0,
     margin: float = 36.0,
 ) -> Layout:
-    """Lay out a DAG; `widths` are those of the boxes, edges come in row order."""
+    """Lay out a DAG; `widths` are those of the boxes, `lane` that of a passing edge."""
     d, box = len(adjacency), np.asarray(widths, dtype=np.float64)
     connected: BoolArray = np.logical_or(adjacency.any(axis=0), adjacency.any(axis=1))
-    layered = _with_dummies(adjacency, _layers(adjacency), box)
+    layered = _with_dummies(adjacency, _layers(adjacency), box, lane)
     drawn = np.append(connected, np.ones(len(layered.layer) - d, dtype=bool))
     x = _places(layered, _ordered(layered, drawn), gap)
     # A drawing much wider than high is stretched: its edges would be nearly horizontal.
@@ -105,7 +106,7 @@ def _layers(adjacency: BoolArray) -> IntArray:
     return layer
 
 
-def _with_dummies(adjacency: BoolArray, layer: IntArray, box: FloatArray) -> _Layered:
+def _with_dummies(adjacency: BoolArray, layer: IntArray, box: FloatArray, lane: float) -> _Layered:
     tails, heads = np.nonzero(adjacency)
     spans = layer[heads] - layer[tails]
     # Too many: only the shorter edges get chains, the others are drawn straight.
@@ -126,10 +127,11 @@ def _with_dummies(adjacency: BoolArray, layer: IntArray, box: FloatArray) -> _La
         path = (int(tail), *chain, int(head))
         links += list(itertools.pairwise(path))
         chains.append(chain)
-    widths = np.concatenate([box, np.full(total - len(box), _DUMMY_WIDTH)])
+    widths = np.concatenate([box, np.full(total - len(box), lane)])
     rows, columns = np.array(links, dtype=np.int64).reshape(-1, 2).T
     down = sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=(total, total))
-    return _Layered(np.concatenate(layers), widths, down, tuple(chains))
+    is_dummy: BoolArray = np.arange(total) >= len(box)
+    return _Layered(np.concatenate(layers), widths, is_dummy, down, tuple(chains))
 
 
 def _ordered(layered: _Layered, drawn: BoolArray) -> list[IntArray]:
@@ -192,12 +194,11 @@ def _places(layered: _Layered, layers: list[IntArray], gap: float) -> FloatArray
     x = np.zeros(len(layered.layer))
     offsets = []
     for nodes in layers:
-        room = _room(layered.widths[nodes], gap)
+        room = _room(layered.widths[nodes], layered.is_dummy[nodes], gap)
         offsets.append(room)
         x[nodes] = room - (room[-1] / 2.0 if len(room) else 0.0)
     both = (layered.down + layered.down.T).tocsr()
     degree = np.maximum(np.diff(both.indptr), 1)
-    is_dummy = layered.widths == _DUMMY_WIDTH
     for sweep in range(_SWEEPS):
         wanted = (both @ x) / degree
         order = range(len(layers)) if sweep % 2 == 0 else range(len(layers) - 1, -1, -1)
@@ -206,17 +207,16 @@ def _places(layered: _Layered, layers: list[IntArray], gap: float) -> FloatArray
             if not len(nodes):
                 continue
             wanted[nodes] = (both[nodes] @ x) / degree[nodes]
-            weights = np.where(is_dummy[nodes], 4.0, 1.0)
+            weights = np.where(layered.is_dummy[nodes], 4.0, 1.0)
             x[nodes] = isotonic_regression(wanted[nodes] - room, weights=weights).x + room
     return x
 
 
-def _room(widths: FloatArray, gap: float) -> FloatArray:
+def _room(widths: FloatArray, is_dummy: BoolArray, gap: float) -> FloatArray:
     """Return the places of boxes side by side; lines may run closer together than boxes."""
     if not len(widths):
         return widths
-    both_lines = (widths[1:] == _DUMMY_WIDTH) & (widths[:-1] == _DUMMY_WIDTH)
-    between = np.where(both_lines, gap / 3.0, gap)
+    between = np.where(is_dummy[1:] & is_dummy[:-1], gap / 3.0, gap)
     return np.append(0.0, np.cumsum((widths[1:] + widths[:-1]) / 2.0 + between))
 
 

@@ -70,7 +70,7 @@ def draw(run: SavedRun) -> Picture:
     dots = run.n_nodes > BOXES
     labels = [short_label(name) for name in run.names]
     widths = [2 * _DOT if dots else _text_width(label) + 24.0 for label in labels]
-    gaps = {"gap": 8.0, "layer_gap": 60.0} if dots else {}
+    gaps = {"gap": 8.0, "layer_gap": 60.0, "lane": 1.0} if dots else {}
     layout = layered_layout(run.adjacency, widths, **gaps)
     height = 2 * _DOT if dots else _BOX_HEIGHT
     nodes = tuple(

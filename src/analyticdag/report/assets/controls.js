@@ -60,7 +60,8 @@ function hover(event) {
   const onEdge = event.target.closest('[data-edge]');
   if (onNode) {
     const node = nodes[Number(onNode.dataset.node)];
-    showTip(event, [node.name, node.in.length + ' causes, ' + node.out.length + ' effects']);
+    showTip(event, [node.name, count(node.in.length, 'cause', 'causes') + ', '
+      + count(node.out.length, 'effect', 'effects')]);
   } else if (onEdge) {
     const edge = edges[Number(onEdge.dataset.edge)];
     showTip(event, [arrow(edge)].concat(describe(edge)));
@@ -207,8 +208,8 @@ function showPanel() {
   title.textContent = node.name;
   const sums = document.createElement('p');
   sums.className = 'soft';
-  sums.textContent = reach(node.index, 'in', visible).size + ' ancestors, '
-    + reach(node.index, 'out', visible).size + ' descendants';
+  sums.textContent = count(reach(node.index, 'in', visible).size, 'ancestor', 'ancestors') + ', '
+    + count(reach(node.index, 'out', visible).size, 'descendant', 'descendants');
   const columns = document.createElement('div');
   columns.className = 'columns';
   columns.append(listOf('Causes', node.in.filter(visible), 's'), listOf('Effects', node.out.filter(visible), 't'));

@@ -61,6 +61,10 @@ function number(value, digits) {
   return value === null || value === undefined ? '' : Number(value.toPrecision(digits || 4)).toString();
 }
 
+function count(size, one, many) {
+  return size + ' ' + (size === 1 ? one : many);
+}
+
 const words = { data: 'the data', knowledge: 'knowledge', assumption: 'an assumption only' };
 
 function describe(edge) {

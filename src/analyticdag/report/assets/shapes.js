@@ -2,11 +2,11 @@
 
 const HEAD = 9;
 
-function port(node, other) {
+function port(node, other, clearance) {
   const span = Math.max(node.w / 2 - 12, 0);
   const shift = Math.min(Math.max((other[0] - node.x) * 0.22, -span), span);
   const side = other[1] >= node.y ? 1 : -1;
-  return [node.x + shift, node.y + side * (node.h / 2 + 1)];
+  return [node.x + shift, node.y + side * (node.h / 2 + clearance)];
 }
 
 function route(edge, bends) {
@@ -14,7 +14,7 @@ function route(edge, bends) {
   const target = nodes[edge.t];
   const first = bends.length ? bends[0] : [target.x, target.y];
   const last = bends.length ? bends[bends.length - 1] : [source.x, source.y];
-  return [port(source, first)].concat(bends, [port(target, last)]);
+  return [port(source, first, 0)].concat(bends, [port(target, last, 1)]);
 }
 
 function away(from, to, length) {
@@ -60,7 +60,7 @@ function labelPlace(points, index) {
 }
 
 function roomFor(node) {
-  return data.dots ? Math.max(node.w, node.label.length * 7.2) : node.w;
+  return data.dots ? node.w + 10 + node.label.length * 7.2 : node.w;
 }
 
 // Layers by longest path, sorted by the places of the neighbours above; for a few hundred nodes.

@@ -6,8 +6,8 @@ svg.querySelectorAll('title').forEach((title) => title.remove()); // our own tip
 nodeGroups.forEach((group, index) => {
   const node = nodes[index];
   group.setAttribute('role', 'button');
-  group.setAttribute('aria-label', node.name.slice(0, 200) + ': ' + node.in.length + ' causes, '
-    + node.out.length + ' effects');
+  group.setAttribute('aria-label', node.name.slice(0, 200) + ': ' + count(node.in.length, 'cause', 'causes')
+    + ', ' + count(node.out.length, 'effect', 'effects'));
 });
 if (nodes.length) focusable(0);
 const most = Math.max(0, ...nodes.map((node) => node.in.length + node.out.length));

@@ -54,8 +54,7 @@ function moveEdge(edge) {
   const points = route(edge, around === null && (atHome || edge.bends.length > 1) ? edge.bends : []);
   const group = edgeGroups[edge.index];
   const path = curvePath(points);
-  group.querySelector('.hit').setAttribute('d', path);
-  group.querySelector('.line').setAttribute('d', path);
+  group.querySelectorAll('.hit, .line').forEach((element) => element.setAttribute('d', path));
   group.querySelector('.head').setAttribute('d', headPath(points));
   if (labels[edge.index]) {
     const [x, y] = labelPlace(points, edge.index);
@@ -71,6 +70,7 @@ function paint() {
   const down = picked === null ? new Set() : reach(picked, 'out', visible);
   const family = (index) => picked === null || index === picked || up.has(index) || down.has(index);
   toggle(svg, 'cpdag', state.cpdag);
+  toggle(svg, 'around', around !== null);
   nodes.forEach((node) => {
     const group = nodeGroups[node.index];
     toggle(group, 'gone', !shown.nodes.has(node.index));
@@ -124,9 +124,8 @@ function setBox(x, y, w) {
 function bounds() {
   const chosen = nodes.filter((node) => shown.nodes.has(node.index));
   if (!chosen.length) return { x: 0, y: 0, w: data.size[0], h: data.size[1] };
-  const half = (node) => (around ? roomFor(node) : node.w) / 2;
-  const left = Math.min(...chosen.map((node) => node.x - half(node))) - 28;
-  const right = Math.max(...chosen.map((node) => node.x + half(node))) + 28;
+  const left = Math.min(...chosen.map((node) => node.x - node.w / 2)) - 28;
+  const right = Math.max(...chosen.map((node) => node.x + (around ? roomFor(node) : node.w / 2))) + 28;
   const top = Math.min(...chosen.map((node) => node.y - node.h)) - 24;
   const bottom = Math.max(...chosen.map((node) => node.y + node.h)) + 24;
   return { x: left, y: top, w: right - left, h: bottom - top };

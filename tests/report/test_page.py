@@ -1,0 +1,259 @@
+"""The page as text: complete without a browser, and nothing in it but what we put there."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analyticdag.io import EdgeRecord, SavedRun, audit_table, run_of_weights
+from analyticdag.report import render_report, write_report
+from analyticdag.report.layout import layered_layout
+from analyticdag.report.page import safe_json
+from analyticdag.report.picture import BOXES, draw, short_label
+from analyticdag.report.plots import trace_panels
+from analyticdag.report.text import certainty, methods, notices
+from analyticdag.simulate import simulate
+
+W = np.array([[0, 0, 1.5, 0], [0, 0, -0.5, 0], [0, 0, 0, 0.7], [0, 0, 0, 0]])
+HOSTILE = (
+    "<script>alert('x')</script>",
+    "</script><script>alert(2)</script>",
+    '" onmouseover="alert(3)',
+    "{{ 7 * 7 }}",
+    "🧬\u2028line separator",
+    "n" * 10_000,
+)
+
+
+class Scripts(HTMLParser):
+    """Collects what a browser would run: scripts, handlers, links to elsewhere."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=False)
+        self.scripts: list[dict[str, str | None]] = []
+        self.suspects: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "script":
+            self.scripts.append(dict(attrs))
+        for name, value in attrs:
+            outside = name in ("src", "href") and not (value or "").startswith("#")
+            if name.startswith("on") or outside or tag in ("iframe", "link", "object", "img"):
+                self.suspects.append(f"{tag} {name}={value}")
+
+
+def chain(names: tuple[str, ...]) -> SavedRun:
+    return run_of_weights(np.diag(np.full(len(names) - 1, 0.5), 1), names)
+
+
+def complete_run() -> SavedRun:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 4)) * [1.0, 3.0, 2.0, 1.0]
+    run = run_of_weights(W, ["a", "b", "c", "d"], audit=audit_table(X, W != 0.0))
+    trace = [
+        {"stage": k, "step": 1000, "loss": 2.0 - k, "h": 10.0**-k, "loss_gradient_norm": 1.0}
+        for k in range(3)
+    ]
+    return replace(
+        run,
+        loss="mse",
+        status="CONVERGED",
+        advice="nothing to do",
+        parameters={"constraint": "order-2", "lambda1": 0.05, "solver": "adam", "refine": False,
+                    "w_threshold": 0.3},
+        trace=tuple(trace),
+        manifest={"created": "2026-01-01T00:00:00", "command": "analyticdag fit x.csv",
+                  "data": {"source": "x.csv"}, "versions": {"analyticdag": "1.2"}},
+        edges=tuple(replace(edge, stability=0.25) for edge in run.edges),
+    )  # fmt: skip
+
+
+def test_a_complete_page_has_every_section() -> None:
+    page = render_report(complete_run())
+    sections = re.findall(r'<section id="(\w+)-section"', page)
+    assert sections == ["graph", "edges", "sure", "data", "solver", "methods", "manifest"]
+    assert "Causal graph of x.csv" in page
+    assert "Stability" in page
+    assert page.count('<g class="node"') == 4
+    assert page.count('class="edge ') == 3
+
+
+def test_only_our_script_runs_and_nothing_is_fetched() -> None:
+    page = render_report(complete_run())
+    parser = Scripts()
+    parser.feed(page)
+    assert parser.scripts == [{"type": "application/json", "id": "run-data"}, {}]
+    assert parser.suspects == []
+    policy = html.unescape(re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1])  # type: ignore[index]
+    for tag, directive in (("style", "style-src"), ("script", "script-src")):
+        text = re.search(rf"<{tag}>(.*?)</{tag}>", page, re.S)[1]  # type: ignore[index]
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert f"{directive} 'sha256-{digest}'" in policy
+    assert policy.startswith("default-src 'none'")
+
+
+def test_hostile_names_are_text() -> None:
+    page = render_report(chain(HOSTILE))
+    parser = Scripts()
+    parser.feed(page)
+    assert len(parser.scripts) == 2
+    assert parser.suspects == []
+    assert "{{ 7 * 7 }}" in page
+    assert "\u2028" not in page.split('id="run-data">')[1].split("</script>")[0]
+    data = json.loads(page.split('id="run-data">')[1].split("</script>")[0])
+    assert [node["name"] for node in data["nodes"]] == list(HOSTILE)
+
+
+@given(st.text())
+def test_json_cannot_leave_its_element(text: str) -> None:
+    written = safe_json({"name": text})
+    assert not set(written) & {"<", ">", "&", "\u2028", "\u2029"}
+    assert json.loads(written) == {"name": text}
+
+
+def test_a_run_without_anything_still_has_a_page(tmp_path: Path) -> None:
+    lonely = run_of_weights(np.zeros((1, 1)), ["only"])
+    page = write_report(lonely, tmp_path / "new" / "r.html").read_text(encoding="utf-8")
+    assert "No edges were found" in page
+    assert "saved without an audit" in page
+    assert "solver-section" not in page
+    assert "not learned by analyticdag" in html.unescape(page)
+
+
+def test_notices_name_what_is_wrong() -> None:
+    run = complete_run()
+    assert notices(run) == []
+    assert run.audit is not None
+    columns = (replace(run.audit.columns[0], constant=True), *run.audit.columns[1:])
+    audit = replace(
+        run.audit, columns=columns, copies=((1, 2),), collinear=True, n_rows=3, notes=("a note",)
+    )
+    bad = replace(
+        run, converged=False, status="MAX_STEPS", advice="do more", removed_edges=(("a", "b"),) * 7,
+        audit=audit,
+    )  # fmt: skip
+    text = "\n".join(notices(bad))
+    for words in (
+        "did not finish (MAX_STEPS): do more.",
+        "a → b and 1 more.",
+        "A note.",
+        "Constant columns, kept as nodes without edges: a.",
+        "b and c.",
+        "exact combinations",
+        "no more rows than columns",
+    ):
+        assert words in text
+
+
+def test_scales_are_spoken_of_where_the_loss_reads_them() -> None:
+    run = complete_run()
+    assert run.audit is not None
+    standardised = replace(run, audit=replace(run.audit, standardised=True))
+    assert "reads directions from scales" in notices(standardised)[0]
+    assert notices(replace(standardised, loss="likelihood-nv")) == []
+    sorted_by_scale = replace(run, audit=replace(run.audit, varsortability=0.97))
+    assert "Varsortability is 0.97" in notices(sorted_by_scale)[0]
+
+
+def test_certainty_counts_every_edge_once() -> None:
+    run = complete_run()
+    counted = {kind: count for kind, count, _ in certainty(run)}
+    assert counted == {"data": 3, "knowledge": 0, "assumption": 0}
+    odd = replace(run, edges=tuple(replace(edge, fixed_by="interventions") for edge in run.edges))
+    assert ("interventions", 3, "as the run recorded it") in certainty(odd)
+
+
+def test_the_methods_paragraph_says_what_was_done() -> None:
+    text = methods(complete_run())
+    for words in (
+        "50 observations of 4 variables",
+        "analyticdag 1.2",
+        "least squares",
+        "lambda1 = 0.05",
+        "order-2",
+        "Adam",
+        "below 0.3",
+        "3 edges, 3 of them",
+    ):
+        assert words in text
+
+
+def test_panels_leave_out_what_is_not_there() -> None:
+    titles = [panel.title for panel in trace_panels(complete_run().trace)]
+    assert titles == ["Score", "Acyclicity", "Gradients"]
+    broken = [{"stage": 0, "step": 5, "loss": None, "h": 0.0}]
+    assert trace_panels(broken) == ()
+    flat = trace_panels([{"stage": 0, "step": 0, "loss": 1.0}])
+    assert len(flat[0].series[0].points) == 1
+
+
+def test_plots_put_a_log_scale_in_order() -> None:
+    panel = trace_panels(complete_run().trace)[1]
+    heights = [y for _, y in panel.series[0].points]
+    assert heights == sorted(heights)  # h falls, so the line goes down the page
+    assert [label for _, label in panel.y_ticks][::2] == ["1e-2", "1e0"]
+    assert len(panel.borders) == 2
+
+
+@pytest.mark.parametrize(("code", "d"), [("ER1", 12), ("ER2", 40), ("SF2", 150)])
+def test_causes_are_above_effects_and_boxes_do_not_overlap(code: str, d: int) -> None:
+    edges = simulate(code, n_nodes=d, n_samples=2, seed=1).weights != 0.0
+    layout = layered_layout(edges, [60.0] * d)
+    tails, heads = np.nonzero(edges)
+    assert np.all(layout.y[tails] < layout.y[heads])
+    for y in np.unique(layout.y):
+        x = np.sort(layout.x[layout.y == y])
+        assert np.all(np.diff(x) >= 60.0 - 1e-6)
+    assert layout.x.min() >= 30.0
+    assert layout.x.max() + 30.0 <= layout.width
+    assert layout.y.max() <= layout.height
+    # Long edges bend at every layer they pass.
+    assert len(layout.bends) == len(tails)
+
+
+def test_a_planar_drawing_has_no_crossing() -> None:
+    # Two chains listed crosswise: the order of the columns would cross them.
+    edges = np.zeros((4, 4), dtype=bool)
+    edges[0, 3] = edges[1, 2] = True
+    layout = layered_layout(edges, [60.0] * 4)
+    assert (layout.x[0] - layout.x[1]) * (layout.x[3] - layout.x[2]) > 0
+
+
+def test_nodes_without_edges_are_set_apart() -> None:
+    edges = np.zeros((30, 30), dtype=bool)
+    edges[0, 1] = True
+    layout = layered_layout(edges, [60.0] * 30)
+    assert layout.y[2:].min() > layout.y[1]
+    assert len(np.unique(layout.y[2:])) > 1
+
+
+def test_too_many_long_edges_are_drawn_straight(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("analyticdag.report.layout.MAX_DUMMIES", 3)
+    edges = np.triu(np.ones((6, 6), dtype=bool), 1)
+    assert sum(map(len, layered_layout(edges, [60.0] * 6).bends)) < 10
+
+
+def test_many_nodes_become_dots_and_names_fit() -> None:
+    d = BOXES + 1
+    assert draw(chain(tuple(map(str, range(d))))).dots
+    assert not draw(chain(tuple(map(str, range(3))))).dots
+    assert short_label("a\n b\0c") == "a b c"
+    assert short_label(" \t") == "(blank)"
+    assert len(short_label("x" * 99)) == 18
+
+
+def test_an_edge_of_weight_zero_can_be_drawn() -> None:
+    run = chain(("a", "b"))
+    zero = replace(run, weights=np.zeros((2, 2)), edges=(EdgeRecord(0, 1, 0.0, "knowledge"),))
+    assert "by-knowledge" in render_report(zero)
