@@ -2,7 +2,8 @@
 
 - ``convert``: foreign matrices and networkx graphs in and out, with the orientation said aloud;
 - ``acyclic``: is it a DAG, in which order, and the nearest DAG when it is not;
-- ``cpdag``: the equivalence class of a DAG, and a member of it.
+- ``cpdag``: the equivalence class of a DAG, and a member of it;
+- ``meek``: what knowledge adds to a class.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from analyticdag.graphs.convert import (
     to_networkx,
 )
 from analyticdag.graphs.cpdag import random_member, to_cpdag
+from analyticdag.graphs.meek import orient_with_knowledge
 
 __all__ = [
     "adjacency",
@@ -24,6 +26,7 @@ __all__ = [
     "from_networkx",
     "is_dag",
     "nearest_dag",
+    "orient_with_knowledge",
     "random_member",
     "strong_components",
     "to_cpdag",

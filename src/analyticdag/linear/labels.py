@@ -1,0 +1,160 @@
+"""What is known about every edge: how strong it is, and what fixed its direction.
+
+| fixed_by              | the edge points this way because                                       |
+|-----------------------|------------------------------------------------------------------------|
+| "knowledge"           | your knowledge rules out the other way, or implies this one            |
+| "collider"            | it meets another edge at its target, and the two sources are not joined |
+| "orientation rules"   | turned round, it would make a cycle or a collider that is not there    |
+| "equal variances"     | only the assumption of equal noise variances prefers it                |
+| "not fixed"           | nothing does: the reverse fits as well                                 |
+
+The first three hold in every graph that fits the data equally well. Strength is that of a least
+squares regression of the target on its parents, whatever the path's penalty did to the weight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+import numpy as np
+from scipy import linalg
+
+from analyticdag._typing import BoolArray, FloatArray, IntArray
+from analyticdag.graphs import orient_with_knowledge
+from analyticdag.losses import VARIANCE_FLOOR
+
+# An edge this many standard errors from the border could be lost in another sample.
+NEAR = 2.0
+_ROUNDING = 1e-15
+
+
+class FixedBy(StrEnum):
+    """What fixed the direction of an edge."""
+
+    KNOWLEDGE = "knowledge"
+    COLLIDER = "collider"
+    ORIENTATION_RULES = "orientation rules"
+    EQUAL_VARIANCES = "equal variances"
+    NOTHING = "not fixed"
+
+
+class Edge(NamedTuple):
+    """One row of `edges_`.
+
+    `partial_correlation` is given the other parents of the target. `near_threshold`: within two
+    standard errors of being no edge. `stability`: the share of resamples that have it, None until
+    a bootstrap was run.
+    """
+
+    source: Hashable
+    target: Hashable
+    weight: float
+    standard_error: float
+    partial_correlation: float
+    fixed_by: FixedBy
+    near_threshold: bool
+    stability: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Strength:
+    """Least squares on the parents, as (d, d) matrices; zero where there is no edge."""
+
+    standard_error: FloatArray
+    partial_correlation: FloatArray
+
+
+def edge_strength(S: FloatArray, n_samples: int, adjacency: BoolArray) -> Strength:
+    """Regress every node on its parents and say how sure each coefficient is.
+
+    With as many parents as rows nothing is left to judge by: the standard error is infinite.
+    """
+    standard_error, partial = np.zeros_like(S), np.zeros_like(S)
+    for j in np.flatnonzero(adjacency.any(axis=0)):
+        parents = np.flatnonzero(adjacency[:, j])
+        standard_error[parents, j], partial[parents, j] = _regression(S, n_samples, parents, int(j))
+    return Strength(standard_error, partial)
+
+
+def _regression(
+    S: FloatArray, n_samples: int, parents: IntArray, j: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return standard errors and partial correlations of one node's parents."""
+    inverse = linalg.pinvh(S[np.ix_(parents, parents)])
+    slopes = inverse @ S[parents, j]
+    left = max(S[j, j] - slopes @ S[parents, j], VARIANCE_FLOOR * S[j, j])
+    # slope² against slope² + left·diag is the partial correlation squared: no rows needed.
+    unit = np.sqrt(np.maximum(left * np.diag(inverse), np.finfo(float).tiny))
+    partial = slopes / np.hypot(slopes, unit)
+    freedom = n_samples - len(parents) - 1
+    errors = unit / np.sqrt(freedom) if freedom > 0 else np.full(len(parents), np.inf)
+    return errors, partial
+
+
+def directions(
+    adjacency: BoolArray, cpdag: IntArray, allowed: BoolArray, *, equal_variances: bool
+) -> dict[tuple[int, int], FixedBy]:
+    """Return what fixed each edge; `allowed` is what knowledge alone permits."""
+    known = orient_with_knowledge(cpdag, allowed) != 0
+    colliders = _in_colliders(adjacency)
+    last = FixedBy.EQUAL_VARIANCES if equal_variances else FixedBy.NOTHING
+    fixed = {}
+    for i, j in np.argwhere(adjacency).tolist():
+        if not allowed[j, i]:
+            fixed[i, j] = FixedBy.KNOWLEDGE
+        elif not cpdag[j, i]:
+            collider = colliders[i, j]
+            fixed[i, j] = FixedBy.COLLIDER if collider else FixedBy.ORIENTATION_RULES
+        else:
+            fixed[i, j] = last if known[j, i] else FixedBy.KNOWLEDGE
+    return fixed
+
+
+def _in_colliders(adjacency: BoolArray) -> BoolArray:
+    """Return the edges i -> j beside some k -> j with i and k not joined."""
+    apart = ~(adjacency | adjacency.T | np.eye(len(adjacency), dtype=bool))
+    inside = np.zeros_like(adjacency)
+    for j in np.flatnonzero(adjacency.sum(axis=0) > 1):
+        parents = np.flatnonzero(adjacency[:, j])
+        inside[parents, j] = apart[np.ix_(parents, parents)].any(axis=0)
+    return inside
+
+
+def near_border(
+    weights: FloatArray, strength: Strength, n_samples: int, *, threshold: float, price: float
+) -> BoolArray:
+    """Return the edges within two standard errors of being dropped.
+
+    A path drops weights below `threshold`. A search (`price` above zero) drops an edge that gains
+    less than its price; the square root of a gain, n·log 1/(1 - r²), has standard error one.
+    """
+    if price <= 0.0:
+        near: BoolArray = np.abs(weights) - threshold < NEAR * strength.standard_error
+        return near
+    r = np.minimum(np.abs(strength.partial_correlation), 1.0 - _ROUNDING)
+    return np.asarray(np.sqrt(-n_samples * np.log1p(-(r**2))) - np.sqrt(price) < NEAR)
+
+
+def edge_table(
+    names: Sequence[Hashable],
+    weights: FloatArray,
+    strength: Strength,
+    fixed: dict[tuple[int, int], FixedBy],
+    near: BoolArray,
+) -> tuple[Edge, ...]:
+    """Return the edges by name, in the order of the columns."""
+    return tuple(
+        Edge(
+            source=names[i],
+            target=names[j],
+            weight=float(weights[i, j]),
+            standard_error=float(strength.standard_error[i, j]),
+            partial_correlation=float(strength.partial_correlation[i, j]),
+            fixed_by=reason,
+            near_threshold=bool(near[i, j]),
+        )
+        for (i, j), reason in fixed.items()
+    )
