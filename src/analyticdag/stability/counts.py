@@ -1,0 +1,122 @@
+"""What is kept of the resamples: how often each edge was there, in memory and on disk.
+
+The file is replaced in one step, so a kill at any moment leaves a complete one. Resamples are
+counted in the order of their numbers, so `done` says exactly which of them it holds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+import zipfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from analyticdag._typing import IntArray
+from analyticdag.errors import ParameterError
+from analyticdag.stability.resamples import Found
+
+# A lost resample costs its fit, a saved one the writing of three matrices.
+SAVE_EVERY = 10
+SAVE_AFTER_SECONDS = 5.0
+
+
+@dataclass(eq=False)
+class Counts:
+    """How many of the first `done` resamples had each edge: three (d, d) matrices."""
+
+    edges: IntArray
+    directed: IntArray
+    skeleton: IntArray
+    done: int = 0
+
+    @classmethod
+    def none(cls, n_features: int) -> Counts:
+        """Return counts of no resample."""
+        zero = np.zeros((n_features, n_features), dtype=np.int64)
+        return cls(zero, zero.copy(), zero.copy())
+
+    def add(self, found: Found) -> None:
+        """Count one more resample."""
+        i, j = found.edges.T
+        self.edges[i, j] += 1
+        self.skeleton[i, j] += 1
+        self.skeleton[j, i] += 1
+        self.directed[tuple(found.directed.T)] += 1
+        self.done += 1
+
+
+@dataclass(eq=False)
+class CountsFile:
+    """A file that keeps the counts of one bootstrap; saves are spaced out."""
+
+    path: Path
+    fingerprint: str
+    _saved_at: float = field(default_factory=time.monotonic)
+
+    def load(self) -> Counts | None:
+        """Return the saved counts, None where there is no file yet."""
+        if not self.path.exists():
+            return None
+        try:
+            with np.load(self.path, allow_pickle=False) as saved:
+                note = json.loads(str(saved["note"]))
+                counts = Counts(saved["edges"], saved["directed"], saved["skeleton"], note["done"])
+            fingerprint = note["fingerprint"]
+        except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+            raise ParameterError(
+                f"checkpoint {str(self.path)!r} is not a checkpoint of a bootstrap; name another "
+                "file"
+            ) from error
+        if fingerprint != self.fingerprint:
+            raise ParameterError(
+                f"checkpoint {str(self.path)!r} belongs to a bootstrap with other data, estimator "
+                "or seed; delete it or name another file"
+            )
+        return counts
+
+    def offer(self, counts: Counts) -> None:
+        """Save if enough has happened since the last time."""
+        late = time.monotonic() - self._saved_at > SAVE_AFTER_SECONDS
+        if late or counts.done % SAVE_EVERY == 0:
+            self.save(counts)
+
+    def save(self, counts: Counts) -> None:
+        """Write the counts; the file is complete at every moment."""
+        note = json.dumps({"fingerprint": self.fingerprint, "done": counts.done})
+        partial = self.path.with_name(self.path.name + ".partial")
+        with partial.open("wb") as file:
+            np.savez_compressed(
+                file,
+                edges=counts.edges,
+                directed=counts.directed,
+                skeleton=counts.skeleton,
+                note=note,
+            )
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(self.path)
+        self._saved_at = time.monotonic()
+
+
+# Parameters that decide how a fit runs, not what it finds.
+_IRRELEVANT = ("n_jobs", "verbose", "checkpoint")
+
+
+def fingerprint(estimator: Any, values: np.ndarray[Any, Any], names: list[Any], scheme: Any) -> str:
+    """Return a digest of everything that decides the counts, except how many there are."""
+    digest = hashlib.sha256(np.ascontiguousarray(values).tobytes())
+    digest.update(f"{values.shape} {names} {scheme!r} {type(estimator).__qualname__}".encode())
+    for name, value in sorted(estimator.get_params(deep=False).items()):
+        if name in _IRRELEVANT:
+            continue
+        digest.update(name.encode())
+        # repr() of a large array leaves out its middle.
+        is_array = isinstance(value, np.ndarray)
+        digest.update(value.tobytes() if is_array else repr(value).encode())
+    return digest.hexdigest()

@@ -1,0 +1,113 @@
+"""Which rows a resample has, and what the fit on them found.
+
+subsample                rows of one resample
+None                     n rows with replacement: the bootstrap
+a fraction, 0 < f < 1    f·n rows without replacement
+"complementary"          n/2 rows; resamples 2k and 2k + 1 share none: complementary pairs
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from sklearn.base import clone
+
+from analyticdag._typing import IntArray
+from analyticdag.errors import AnalyticDAGWarning, DataError, ParameterError
+from analyticdag.graphs import to_cpdag
+
+COMPLEMENTARY = "complementary"
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """How rows are drawn; the draw of a resample depends on the seed and its number only."""
+
+    n_samples: int
+    subsample: float | str | None
+    seed: int
+
+    def rows(self, number: int) -> IntArray:
+        """Return the row indices of one resample."""
+        paired = self.subsample == COMPLEMENTARY
+        key = number // 2 if paired else number
+        # What SeedSequence(seed).spawn(...) gives its child number `key`, without the others.
+        rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(key,)))
+        if self.subsample is None:
+            return rng.integers(self.n_samples, size=self.n_samples)
+        order = rng.permutation(self.n_samples)
+        size = self.n_rows
+        return order[size : 2 * size] if paired and number % 2 else order[:size]
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows a resample has."""
+        if self.subsample is None:
+            return self.n_samples
+        fraction = 0.5 if isinstance(self.subsample, str) else self.subsample
+        return int(fraction * self.n_samples)
+
+
+def check_scheme(n_samples: int, subsample: Any, seed: int, n_resamples: Any) -> Scheme:
+    """Refuse what cannot be drawn."""
+    is_count = isinstance(n_resamples, int | np.integer) and not isinstance(n_resamples, bool)
+    if not is_count or n_resamples < 1:
+        raise ParameterError(
+            f"n_resamples must be a whole number of at least 1, not {n_resamples!r}"
+        )
+    is_fraction = isinstance(subsample, Real) and 0 < float(subsample) < 1
+    if subsample is not None and subsample != COMPLEMENTARY and not is_fraction:
+        raise ParameterError(
+            "subsample must be None (the bootstrap), a fraction between 0 and 1, or "
+            f"{COMPLEMENTARY!r}, not {subsample!r}"
+        )
+    if subsample == COMPLEMENTARY and n_resamples % 2:
+        raise ParameterError(
+            f"complementary pairs need an even n_resamples, not {n_resamples}; use "
+            f"{n_resamples + 1}"
+        )
+    scheme = Scheme(n_samples, subsample, seed)
+    if scheme.n_rows < 2:
+        raise DataError(
+            f"subsample={subsample!r} of {n_samples} rows leaves {scheme.n_rows}; at least 2 are "
+            "needed, so give more rows or a larger fraction"
+        )
+    return scheme
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The edges of one fit as (k, 2) indices: of the DAG, and those its class directs."""
+
+    edges: IntArray
+    directed: IntArray
+
+
+def fit_resample(estimator: Any, X: Any, scheme: Scheme, number: int, parent: int) -> Found:
+    """Fit a fresh copy of the estimator on one resample; runs on a worker."""
+    fitted = clone(estimator)
+    rows = take(X, scheme.rows(number))
+    if os.getpid() == parent:
+        # Filters are global to a process: `bootstrap` itself has silenced this one.
+        fitted.fit(rows)
+    else:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AnalyticDAGWarning)
+            fitted.fit(rows)
+    adjacency = np.asarray(fitted.adjacency_matrix_) != 0
+    cpdag = np.asarray(getattr(fitted, "cpdag_", to_cpdag(adjacency))) != 0
+    return Found(np.argwhere(adjacency), np.argwhere(cpdag & ~cpdag.T))
+
+
+def take(X: Any, rows: IntArray) -> Any:
+    """Return the rows of a table as a table of its own kind, names included."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        return frame[rows.tolist(), :].to_native()
+    return np.asarray(X)[rows]

@@ -1,0 +1,111 @@
+"""`bootstrap`: refit on many resamples, locally or on a cluster, and count what comes back."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+from sklearn.base import clone
+
+from analyticdag._validation import check_table, column_names
+from analyticdag.errors import AnalyticDAGWarning, ParameterError
+from analyticdag.stability.counts import Counts, CountsFile, fingerprint
+from analyticdag.stability.resamples import Found, Scheme, check_scheme, fit_resample
+from analyticdag.stability.result import Stability
+
+
+def bootstrap(
+    estimator: Any,
+    X: Any,
+    n_resamples: int = 200,
+    *,
+    subsample: float | str | None = None,
+    n_jobs: int | None = None,
+    random_state: int | None = 0,
+    checkpoint: str | os.PathLike[str] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Stability:
+    """Refit `estimator` on resamples of the rows of X and count how often each edge comes back.
+
+    Parameters
+    ----------
+    estimator : any estimator with `fit` that learns `adjacency_matrix_`; it is not changed.
+    subsample : None for the bootstrap (n rows with replacement), a fraction of the rows drawn
+        without replacement, or "complementary" for pairs of disjoint halves, which stability
+        selection with an error bound needs.
+    n_jobs : processes of joblib, None for one. `joblib.parallel_config(backend="dask")` around
+        the call sends the resamples to a Dask cluster. The numbers depend on neither.
+    random_state : the seed; None draws one.
+    checkpoint : a file that keeps the counts; a run that was killed goes on from there when
+        repeated, also with a larger `n_resamples`, and ends with the same numbers.
+    progress : called with (resamples done, n_resamples) after each.
+    """
+    probe = clone(estimator)
+    values = check_table(probe, X, reset=True)
+    names = column_names(probe, values.shape[1])
+    scheme = check_scheme(len(values), subsample, _seed(random_state, checkpoint), n_resamples)
+    file = None
+    if checkpoint is not None:
+        file = CountsFile(Path(checkpoint), fingerprint(estimator, values, names, scheme))
+    counts = (file.load() if file else None) or Counts.none(len(names))
+    if counts.done > n_resamples:
+        raise ParameterError(
+            f"checkpoint {str(checkpoint)!r} already holds {counts.done} resamples, more than "
+            f"n_resamples={n_resamples}; ask for at least as many, or name another file"
+        )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AnalyticDAGWarning)
+        for found in _fits(_single(estimator), X, scheme, range(counts.done, n_resamples), n_jobs):
+            counts.add(found)
+            if file:
+                file.offer(counts)
+            if progress:
+                progress(counts.done, n_resamples)
+    if file:
+        file.save(counts)
+    return Stability.from_counts(tuple(names), counts, scheme)
+
+
+def _fits(
+    estimator: Any, X: Any, scheme: Scheme, numbers: range, n_jobs: int | None
+) -> Iterator[Found]:
+    """Yield what each resample found, in the order of their numbers."""
+    work = joblib.delayed(fit_resample)
+    parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator")
+    fits: Iterator[Found] = parallel(
+        work(estimator, X, scheme, number, os.getpid()) for number in numbers
+    )
+    return fits
+
+
+def _single(estimator: Any) -> Any:
+    """Return a copy that runs on one thread: the resamples are what runs in parallel."""
+    parameters = estimator.get_params(deep=False)
+    if parameters.get("checkpoint") is not None:
+        raise ParameterError(
+            "the estimator has a checkpoint file, which its resamples would overwrite in turn; "
+            "set checkpoint=None on it and give checkpoint= to bootstrap"
+        )
+    single = clone(estimator)
+    return single.set_params(n_jobs=1) if "n_jobs" in parameters else single
+
+
+def _seed(random_state: Any, checkpoint: Any) -> int:
+    if random_state is None:
+        if checkpoint is not None:
+            raise ParameterError(
+                "a bootstrap with a checkpoint must draw the same rows when repeated; give "
+                "random_state a number"
+            )
+        return int(np.random.SeedSequence().generate_state(1)[0])
+    is_count = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
+    if not is_count or random_state < 0:
+        raise ParameterError(
+            f"random_state must be a whole number of at least 0, or None, not {random_state!r}"
+        )
+    return int(random_state)
