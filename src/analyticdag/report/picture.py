@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from analyticdag.io.run import SavedRun
@@ -90,7 +91,7 @@ def short_label(name: str) -> str:
 
 def _text_width(text: str) -> float:
     """Estimate a width at 13 pixels; there is no font to ask."""
-    return sum(14.0 if unicodedata.east_asian_width(c) in "WF" else 7.6 for c in text)
+    return sum(14.0 if unicodedata.east_asian_width(c) in "WF" else 8.0 for c in text)
 
 
 def _curves(
@@ -98,9 +99,7 @@ def _curves(
 ) -> tuple[Curve, ...]:
     strongest = max((edge.strength for edge in run.edges), default=0.0) or 1.0
     curves = []
-    for k, (edge, points) in enumerate(zip(run.edges, bends, strict=True)):
-        start, end = ports(nodes[edge.source], nodes[edge.target], points)
-        route = [start, *points, end]
+    for k, (edge, route) in enumerate(zip(run.edges, _routes(run, nodes, bends), strict=True)):
         source, target = run.edge_names(edge)
         sign = "neg" if edge.weight < 0 else "pos"
         open_in_class = " open" if run.cpdag[edge.target, edge.source] else ""
@@ -112,7 +111,7 @@ def _curves(
                 label_at=_label_place(route, k),
                 label=f"{edge.weight:.2f}" if abs(edge.weight) >= 0.005 else f"{edge.weight:.1g}",
                 thickness=round(1.2 + 2.6 * math.sqrt(edge.strength / strongest), 2),
-                bends=points,
+                bends=bends[k],
                 classes=f"edge {sign}{open_in_class} by-{edge.fixed_by}",
                 description=f"{source} → {target}, weight {edge.weight:.4g}",
             )
@@ -120,17 +119,48 @@ def _curves(
     return tuple(curves)
 
 
-def ports(source: Node, target: Node, bends: Sequence[Point]) -> tuple[Point, Point]:
-    """Return where an edge leaves the border of one node and meets that of the other."""
-    towards = bends[0] if bends else (target.x, target.y)
-    back = bends[-1] if bends else (source.x, source.y)
-    return _port(source, towards, 0.0), _port(target, back, 1.0)
+def _routes(
+    run: SavedRun, nodes: Sequence[Node], bends: Sequence[tuple[Point, ...]]
+) -> list[list[Point]]:
+    """Return the points of every edge, from the border of its cause to that of its effect."""
+    leaving: dict[int, list[tuple[float, int]]] = defaultdict(list)
+    arriving: dict[int, list[tuple[float, int]]] = defaultdict(list)
+    towards, back = [], []
+    for k, (edge, points) in enumerate(zip(run.edges, bends, strict=True)):
+        source, target = nodes[edge.source], nodes[edge.target]
+        towards.append(points[0] if points else (target.x, target.y))
+        back.append(points[-1] if points else (source.x, source.y))
+        leaving[edge.source].append((towards[k][0], k))
+        arriving[edge.target].append((back[k][0], k))
+    out = _shifts(nodes, leaving)
+    into = _shifts(nodes, arriving)
+    return [
+        [
+            _port(nodes[edge.source], towards[k], out[k], 0.0),
+            *bends[k],
+            _port(nodes[edge.target], back[k], into[k], 1.0),
+        ]
+        for k, edge in enumerate(run.edges)
+    ]
 
 
-def _port(node: Node, other: Point, clearance: float) -> Point:
-    # Edges that come from the side meet the border off its centre, so that heads stay apart.
-    reach = max(node.width / 2.0 - 12.0, 0.0)
-    shift = min(max((other[0] - node.x) * 0.22, -reach), reach)
+def _shifts(nodes: Sequence[Node], ends: Mapping[int, list[tuple[float, int]]]) -> dict[int, float]:
+    """Return how far from the middle of its node each edge ends, so that heads stay apart.
+
+    Several edges are spread in the order they come from; one alone leans towards its other end.
+    """
+    shifts = {}
+    for index, places in ends.items():
+        node = nodes[index]
+        reach = max(node.width / 2.0 - 10.0, 0.0)
+        gap = min(15.0, 2.0 * reach / max(len(places) - 1, 1))
+        for rank, (x, k) in enumerate(sorted(places)):
+            lean = min(max((x - node.x) * 0.22, -reach), reach)
+            shifts[k] = lean if len(places) == 1 else (rank - (len(places) - 1) / 2.0) * gap
+    return shifts
+
+
+def _port(node: Node, other: Point, shift: float, clearance: float) -> Point:
     side = 1.0 if other[1] >= node.y else -1.0
     return node.x + shift, node.y + side * (node.height / 2.0 + clearance)
 

@@ -52,7 +52,10 @@ function dragNode(node, at) {
     node.moved = true;
   }
   moveNode(node);
-  node.in.concat(node.out).forEach(moveEdge);
+  // Its neighbours sort their ends anew, so their other edges may move too.
+  const near = node.in.concat(node.out);
+  const touched = new Set(near.flatMap((edge) => nodes[edge.s].out.concat(nodes[edge.t].in)));
+  new Set([...touched, ...near]).forEach(moveEdge);
 }
 
 function hover(event) {
@@ -116,6 +119,7 @@ function listenToControls() {
   control('controls').addEventListener('submit', (event) => event.preventDefault());
   document.querySelectorAll('input[name=view]').forEach((input) => input.addEventListener('change', () => {
     state.cpdag = input.value === 'cpdag';
+    edges.filter((edge) => edge.open).forEach(moveEdge);
     update();
   }));
   const slider = (id, key) => control(id).addEventListener('input', (event) => {

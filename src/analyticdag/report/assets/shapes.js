@@ -2,19 +2,31 @@
 
 const HEAD = 9;
 
-function port(node, other, clearance) {
-  const span = Math.max(node.w / 2 - 12, 0);
-  const shift = Math.min(Math.max((other[0] - node.x) * 0.22, -span), span);
-  const side = other[1] >= node.y ? 1 : -1;
-  return [node.x + shift, node.y + side * (node.h / 2 + clearance)];
+// Where the edge goes right after its cause, and where it comes from right before its effect.
+function towards(edge, side) {
+  const bends = bendsOf(edge);
+  if (side === 'out') return bends.length ? bends[0] : [nodes[edge.t].x, nodes[edge.t].y];
+  return bends.length ? bends[bends.length - 1] : [nodes[edge.s].x, nodes[edge.s].y];
 }
 
-function route(edge, bends) {
-  const source = nodes[edge.s];
-  const target = nodes[edge.t];
-  const first = bends.length ? bends[0] : [target.x, target.y];
-  const last = bends.length ? bends[bends.length - 1] : [source.x, source.y];
-  return [port(source, first, 0)].concat(bends, [port(target, last, 1)]);
+function port(node, edge, side, clearance) {
+  const other = towards(edge, side);
+  const span = Math.max(node.w / 2 - 10, 0);
+  const up = other[1] >= node.y ? 1 : -1;
+  return [node.x + (span ? shift(node, edge, side, span, other[0]) : 0), node.y + up * (node.h / 2 + clearance)];
+}
+
+function shift(node, edge, side, span, x) {
+  const size = node[side].length;
+  if (size === 1) return Math.min(Math.max((x - node.x) * 0.22, -span), span);
+  const place = (other) => towards(other, side)[0];
+  const before = (other) => place(other) < x || (place(other) === x && other.index < edge.index);
+  const rank = node[side].filter(before).length;
+  return (rank - (size - 1) / 2) * Math.min(15, 2 * span / (size - 1));
+}
+
+function route(edge) {
+  return [port(nodes[edge.s], edge, 'out', 0)].concat(bendsOf(edge), [port(nodes[edge.t], edge, 'in', 1)]);
 }
 
 function away(from, to, length) {
@@ -26,10 +38,10 @@ function slope(a, b, c) {
   return (c[0] - a[0]) / (c[1] - a[1]);
 }
 
-function curvePath(given) {
+function curvePath(given, head) {
   const points = given.slice();
   const last = points.pop();
-  points.push([last[0], away(points[points.length - 1][1], last[1], HEAD * 0.7)]);
+  points.push([last[0], away(points[points.length - 1][1], last[1], head * 0.7)]);
   const lean = points.map((point, k) =>
     (k && k < points.length - 1 ? slope(points[k - 1], point, points[k + 1]) : 0));
   const parts = ['M' + points[0].map((value) => value.toFixed(1)).join(',')];

@@ -49,11 +49,17 @@ function moveNode(node) {
   nodeGroups[node.index].setAttribute('transform', 'translate(' + node.x + ',' + node.y + ')');
 }
 
+// The detours of the first layout mean nothing in another one, nor once an end was moved a little.
+function bendsOf(edge) {
+  const atHome = !nodes[edge.s].moved && !nodes[edge.t].moved;
+  return around === null && (atHome || edge.bends.length > 1) ? edge.bends : [];
+}
+
 function moveEdge(edge) {
-  const atHome = around === null && !nodes[edge.s].moved && !nodes[edge.t].moved;
-  const points = route(edge, around === null && (atHome || edge.bends.length > 1) ? edge.bends : []);
+  const points = route(edge);
   const group = edgeGroups[edge.index];
-  const path = curvePath(points);
+  // Without a head the line goes all the way.
+  const path = curvePath(points, state.cpdag && edge.open ? 0 : HEAD);
   group.querySelectorAll('.hit, .line').forEach((element) => element.setAttribute('d', path));
   group.querySelector('.head').setAttribute('d', headPath(points));
   if (labels[edge.index]) {
