@@ -1,0 +1,180 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+
+from analyticdag import AnalyticDAG
+from analyticdag._typing import FloatArray
+from analyticdag.diagnostics import Check, Diagnostics, Level, diagnose
+
+
+class Given(BaseEstimator):
+    """Learns the chain it is told, backwards on columns of equal size: units decide."""
+
+    def __init__(
+        self,
+        edges: tuple[tuple[int, int], ...] = (),
+        standardize: bool = False,
+        checkpoint: str | None = None,
+        loss: str = "mse",
+        on_standardised: tuple[tuple[int, int], ...] | None = None,
+    ) -> None:
+        self.edges = edges
+        self.standardize = standardize
+        self.checkpoint = checkpoint
+        self.loss = loss
+        self.on_standardised = on_standardised
+
+    def fit(self, X: Any) -> Given:
+        d = np.shape(X)[1]
+        self.n_features_in_ = d
+        if hasattr(X, "columns"):
+            self.feature_names_in_ = np.asarray(X.columns, dtype=object)
+        other = self.standardize and self.on_standardised is not None
+        self.adjacency_matrix_ = np.zeros((d, d), dtype=int)
+        for edge in self.on_standardised if other else self.edges:  # type: ignore[union-attr]
+            self.adjacency_matrix_[edge] = 1
+        self.loss_ = self.loss
+        return self
+
+
+def chain(n: int = 500, seed: int = 0) -> FloatArray:
+    X = np.random.default_rng(seed).normal(size=(n, 3))
+    X[:, 1] += 2.0 * X[:, 0]
+    X[:, 2] += 2.0 * X[:, 1]
+    return X
+
+
+TRUE = ((0, 1), (1, 2))
+
+
+def diagnosed(X: Any, **settings: Any) -> Diagnostics:
+    return diagnose(Given(**{"edges": TRUE, **settings}).fit(X), X)
+
+
+def test_a_right_model_on_good_data_is_fine_but_for_the_scale() -> None:
+    found = diagnosed(chain())
+    assert [check.name for check in found.concerns] == ["varsortability"]
+    assert found["varsortability"].numbers["share"] == 1.0
+    assert found["varsortability"].level is Level.WARNING
+    assert "share one meaningful unit" in found["varsortability"].advice
+
+
+def test_a_score_without_units_makes_varsortability_a_note() -> None:
+    assert diagnosed(chain(), loss="likelihood-nv")["varsortability"].level is Level.NOTE
+
+
+def test_an_order_that_r2_alone_gives_is_noted() -> None:
+    X = np.random.default_rng(0).normal(size=(500, 3))
+    X[:, 2] += 2.0 * X[:, 0] + 2.0 * X[:, 1]
+    found = diagnosed(X, edges=((0, 2), (1, 2)))["R2-sortability"]
+    assert found.numbers["share"] == 1.0
+    assert found.level is Level.NOTE
+
+
+def test_units_that_turn_edges_are_listed() -> None:
+    names = pd.DataFrame(chain(), columns=["a", "b", "c"])
+    found = diagnosed(names, on_standardised=((1, 0), (0, 2)))["standardised refit"]
+    assert found.level is Level.WARNING
+    assert found.numbers["reversed"] == [["a", "b"]]
+    assert found.numbers["lost"] == [["b", "c"]]
+    assert found.numbers["gained"] == [["a", "c"]]
+    turned = diagnosed(names, on_standardised=((1, 0), (1, 2)))["standardised refit"]
+    assert turned.level is Level.NOTE
+    assert "1 edges turn round" in turned.advice
+
+
+def test_the_refit_can_be_left_out_and_is_not_needed_on_standardised_data() -> None:
+    X = chain()
+    names = [check.name for check in diagnose(Given(edges=TRUE).fit(X), X, refit=False)]
+    assert "standardised refit" not in names
+    assert diagnosed(X, standardize=True)["standardised refit"].level is Level.FINE
+    assert "no units" in diagnosed(X, loss="logistic")["standardised refit"].advice
+
+
+def test_constant_and_duplicate_columns_are_named() -> None:
+    X = np.column_stack([chain(), np.ones(500), -3.0 * chain()[:, 0]])
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "one", "copy"])
+    found = diagnosed(frame)
+    assert found["constant columns"].numbers["columns"] == ["one"]
+    assert found["duplicate columns"].numbers["pairs"] == [["a", "copy"]]
+    assert "a – copy" in found["duplicate columns"].advice
+
+
+def test_columns_that_the_others_determine_are_named() -> None:
+    X = chain()
+    noise = 0.01 * np.random.default_rng(1).normal(size=500)
+    found = diagnosed(np.column_stack([X, X.sum(axis=1) + noise]))["collinearity"]
+    assert found.level is Level.WARNING
+    assert 3 in found.numbers["columns"]
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "level"), [(500, 3, Level.FINE), (50, 10, Level.NOTE), (8, 12, Level.WARNING)]
+)
+def test_rows_are_held_against_columns(n: int, d: int, level: Level) -> None:
+    X = np.random.default_rng(0).normal(size=(n, d))
+    found = diagnosed(X, edges=((0, 1),))
+    assert found["rows against columns"].level is level
+    unjudged = n <= d + 1
+    assert (found["collinearity"].level is Level.NOTE) == unjudged
+    assert (found["R2-sortability"].numbers["share"] is None) == unjudged
+
+
+def test_heavy_tails_are_named() -> None:
+    X = chain()
+    X[:, 0] += np.random.default_rng(2).standard_t(2, size=500)
+    found = diagnosed(X, edges=((1, 2),))["heavy tails"]
+    assert found.level is Level.NOTE
+    assert 0 in found.numbers["columns"]
+
+
+def test_a_missing_edge_shows_in_the_residuals() -> None:
+    found = diagnosed(chain(), edges=((0, 1),))["residual correlation"]
+    assert found.level is Level.WARNING
+    assert [1, 2] in found.numbers["pairs"]
+
+
+def test_a_curve_shows_in_the_residuals() -> None:
+    X = chain()
+    X[:, 1] += X[:, 0] ** 2
+    found = diagnosed(X, edges=((0, 1),))["residual independence"]
+    assert found.level is Level.WARNING
+    assert found.numbers["edges"] == [[0, 1]]
+
+
+def test_independence_is_rejected_about_as_often_as_said() -> None:
+    rejected = [
+        diagnosed(chain(200, seed))["residual independence"].level is not Level.FINE
+        for seed in range(60)
+    ]
+    assert sum(rejected) <= 4  # 1 % asked for; more than 4 of 60 has a chance below 1e-3
+
+
+def test_no_edges_is_no_error() -> None:
+    found = diagnosed(chain(), edges=())
+    assert found["varsortability"].numbers["share"] is None
+    assert found["residual independence"].level is Level.FINE
+
+
+def test_the_result_is_plain_data_for_json() -> None:
+    record = json.loads(json.dumps(diagnosed(chain()).as_dict()))
+    assert record["rows against columns"]["level"] == "fine"
+    assert record["standardised refit"]["numbers"]["loss"] == "mse"
+    assert all(entry["advice"] for entry in record.values())
+
+
+def test_an_unknown_check_is_refused_by_name() -> None:
+    with pytest.raises(KeyError, match="no check 'tails'; there are"):
+        Diagnostics((Check("a", Level.FINE, "b"),))["tails"]
+
+
+def test_an_estimator_without_a_fit_is_refused() -> None:
+    with pytest.raises(NotFittedError):
+        diagnose(AnalyticDAG(), chain())
