@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analyticdag.errors import KnowledgeError
@@ -145,6 +145,7 @@ def test_knowledge_is_a_value() -> None:
     assert hash(Knowledge(tiers=[["a"]])) == hash(Knowledge(tiers=(("a",),)))
 
 
+@settings(deadline=None)
 @given(st.sets(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=12))
 def test_required_edges_are_either_refused_or_allowed(edges: set[tuple[int, int]]) -> None:
     try:

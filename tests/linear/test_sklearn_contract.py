@@ -12,7 +12,7 @@ from analyticdag.optimize.adam import Adam
 from analyticdag.optimize.schedule import Schedule
 
 # The checks look at the contract, not at the graph: a few steps are enough.
-SHORT = AnalyticDAG(
+ADAM = AnalyticDAG(
     loss="mse",
     solver=Adam(1e-2, check_every=10),
     schedule=Schedule.geometric(s=(1.0, 0.9), max_steps=20),
@@ -20,7 +20,10 @@ SHORT = AnalyticDAG(
 )
 
 
+SEARCH = AnalyticDAG(solver="order", loss="likelihood-nv", refine=True)
+
+
 @pytest.mark.filterwarnings("ignore::analyticdag.errors.AnalyticDAGWarning")
-@parametrize_with_checks([SHORT])
+@parametrize_with_checks([AnalyticDAG(), SEARCH, ADAM])
 def test_scikit_learn_contract(estimator: Any, check: Any) -> None:
     check(estimator)

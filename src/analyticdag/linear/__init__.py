@@ -6,9 +6,12 @@
 | `options.py`    | its parameters, checked; combinations that make no sense refused             |
 | `statistics.py` | what a fit sees of the data: covariance, means, names                        |
 | `placement.py`  | which array library, device and precision the path runs on                   |
-| `learn.py`      | from statistics to weights: the path, then the search                        |
+| `learn.py`      | from statistics to a DAG: the path, the search, or one after the other       |
+| `paths.py`      | the path: its problem, its start, going on from a checkpoint                 |
+| `refine.py`     | the order search: its starts, its score                                      |
+| `choice.py`     | equal or unequal variances, by BIC                                           |
 | `checkpoint.py` | a path that can be killed and goes on                                        |
-| `finish.py`     | from weights to a DAG: threshold, cycles, limits, edges                      |
+| `finish.py`     | from a path's weights to a DAG: threshold, cycles, limits                    |
 """
 
 from __future__ import annotations

@@ -27,46 +27,60 @@ from analyticdag.optimize.trace import Trace, TraceRecord
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A file for the state of one fit."""
+    """A file for the state of one fit; `entry` names the path, of which "auto" has two."""
 
     path: Path
+    entry: str
     fingerprint: str
     place: Placement
 
     def load(self) -> PathState | None:
-        """Return the saved state, None where there is no file yet."""
-        if not self.path.exists():
+        """Return the saved state of the entry, None where there is none yet."""
+        notes, weights = self._read()
+        if self.entry not in notes:
             return None
-        try:
-            with np.load(self.path, allow_pickle=False) as saved:
-                weights, note = saved["weights"], json.loads(str(saved["note"]))
-            records = tuple(TraceRecord.from_dict(record) for record in note["trace"])
-        except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
-            raise ParameterError(
-                f"checkpoint {str(self.path)!r} is not a checkpoint of analyticdag; name another "
-                "file"
-            ) from error
-        if note["fingerprint"] != self.fingerprint:
-            raise ParameterError(
-                f"checkpoint {str(self.path)!r} belongs to a fit with other data or parameters; "
-                "delete it or name another file"
-            )
-        return PathState(self.place.put(weights), Trace(records), note["n_steps"], note["stage"])
+        note = notes[self.entry]
+        records = tuple(TraceRecord.from_dict(record) for record in note["trace"])
+        start = self.place.put(weights[self.entry])
+        return PathState(start, Trace(records), note["n_steps"], note["stage"])
 
     def save(self, state: PathState) -> None:
-        """Write the state; the file is complete at every moment."""
-        note = {
-            "fingerprint": self.fingerprint,
+        """Write the state beside that of other entries; the file is complete at every moment."""
+        notes, weights = self._read()
+        weights[self.entry] = np.asarray(to_host(state.weights))
+        notes[self.entry] = {
             "trace": state.trace.to_dicts(),
             "n_steps": state.n_steps,
             "stage": state.stage,
         }
+        header = json.dumps({"fingerprint": self.fingerprint, "entries": notes})
         partial = self.path.with_name(self.path.name + ".partial")
         with partial.open("wb") as file:
-            np.savez(file, weights=np.asarray(to_host(state.weights)), note=json.dumps(note))
+            np.savez(file, header=header, **weights)
             file.flush()
             os.fsync(file.fileno())
         partial.replace(self.path)
+
+    def _read(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the notes and the weights of every entry."""
+        if not self.path.exists():
+            return {}, {}
+        try:
+            with np.load(self.path, allow_pickle=False) as saved:
+                header = json.loads(str(saved["header"]))
+                notes = header["entries"]
+                weights = {entry: saved[entry] for entry in notes}
+        except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
+            raise ParameterError(
+                f"checkpoint {str(self.path)!r} is not a checkpoint of analyticdag; name another "
+                "file"
+            ) from error
+        if header["fingerprint"] != self.fingerprint:
+            raise ParameterError(
+                f"checkpoint {str(self.path)!r} belongs to a fit with other data or parameters; "
+                "delete it or name another file"
+            )
+        return notes, weights
 
 
 def fingerprint(*arrays: FloatArray | BoolArray | None, settings: dict[str, Any]) -> str:

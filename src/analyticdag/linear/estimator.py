@@ -24,14 +24,16 @@ from analyticdag.errors import NotConvergedWarning, ScaleWarning
 from analyticdag.functions import AnalyticFunction, Truncated
 from analyticdag.graphs import to_cpdag, topological_order
 from analyticdag.knowledge import Knowledge
-from analyticdag.linear.finish import Edge, Finished, edge_table, finish
-from analyticdag.linear.learn import constraints_on, learn_path
+from analyticdag.linear.choice import LossChoice
+from analyticdag.linear.finish import Edge, edge_table
+from analyticdag.linear.learn import Learned, learn
 from analyticdag.linear.options import SCALE_LOSSES, Options
-from analyticdag.linear.placement import choose_placement, to_float64, to_host
+from analyticdag.linear.paths import constraints_on
+from analyticdag.linear.placement import choose_placement, to_host
 from analyticdag.linear.statistics import Statistics
 from analyticdag.losses import VARIANCE_FLOOR, Logistic, residual_variances
 from analyticdag.optimize.adam import Adam
-from analyticdag.optimize.path import PathState
+from analyticdag.optimize.exact import Columns
 from analyticdag.optimize.schedule import Schedule
 from analyticdag.optimize.trace import Status, Trace
 
@@ -41,22 +43,27 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    loss : "mse", "likelihood-ev", "likelihood-nv" or "logistic"
+    loss : "auto", "mse", "likelihood-ev", "likelihood-nv" or "logistic"
         Least squares; the Gaussian likelihood with equal or with unequal noise variances; the
-        Bernoulli likelihood for 0/1 data.
+        Bernoulli likelihood for 0/1 data. "auto" fits equal and unequal variances and lets BIC
+        decide (`loss_` says which, `loss_choice_` by how much).
     constraint : "exponential", "order-1", "order-2", … or an AnalyticFunction
-    lambda1 : weight of the l1 penalty; larger gives fewer edges.
+    lambda1 : weight of the path's l1 penalty; larger gives fewer edges.
     w_threshold : weights of the path below this, in absolute value, are no edges.
-    solver : "adam", the paper's Algorithm 2, or an `Adam(...)` with other settings
-    refine : False; the path's own answer is returned.
+    solver : "fast", "adam", "order", or a `Columns(...)` or `Adam(...)` with other settings
+        "fast" follows the path with every stage solved exactly, "adam" as published in the
+        paper's Algorithm 2; "order" follows no path and searches from cheap orders.
+    refine : search over orders, from the path's order and from cheap ones, for the graph with the
+        best penalised score, which then alone decides which edges stay. False returns the path's
+        own answer.
     knowledge : Knowledge or None
     candidates : None, "correlation", "markov" or a boolean (d, d) mask of possible edges
     standardize : learn on columns scaled to variance one; `weights_` refer to those.
     schedule : Schedule or None, for the paper's.
-    device : None or "cpu" for NumPy, "cuda" or another Torch device.
-    dtype : None or "float64", or "float32"
-    random_state : reserved for solvers with randomness; Adam has none.
-    n_jobs : reserved for solvers that run in parallel; Adam does not.
+    device : None or "cpu" for NumPy, "cuda" or another Torch device; solver "adam" only.
+    dtype : None or "float64", or "float32"; the latter with solver "adam" only.
+    random_state : seed of the column order and of the search. None is a fixed seed.
+    n_jobs : threads of the order search, None for all; the result does not depend on it.
     verbose : 1 reports every stage to the logger "analyticdag".
     checkpoint : None, or a file that keeps the state of the path after every stage; a fit that
         was killed goes on from there when repeated.
@@ -73,9 +80,10 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
         max_parents.
     h_ : the constraint at `weights_`; zero.
     loss_ : the name of the loss that was used.
-    trace_ : Trace; what happened at every stage.
+    loss_choice_ : LossChoice, the two scores behind "auto"; None with any other loss.
+    trace_ : Trace; what happened at every stage, and in the search which start won.
     status_ : Status; its value says what to do.
-    n_iter_ : steps taken in all stages together.
+    n_iter_ : steps (or sweeps) of all stages and starts of the search, together.
     mean_, scale_, noise_variances_ : the rest of the model, as `score` uses it.
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn.
     """
@@ -86,7 +94,7 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
         constraint: str | AnalyticFunction | Truncated = "order-2",
         lambda1: float = 0.05,
         w_threshold: float = 0.3,
-        solver: str | Adam = "adam",
+        solver: str | Adam | Columns = "fast",
         refine: bool = False,
         knowledge: Knowledge | None = None,
         candidates: str | BoolArray | None = None,
@@ -125,6 +133,7 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
     removed_edges_: list[tuple[Hashable, Hashable]]
     h_: float
     loss_: str
+    loss_choice_: LossChoice | None
     trace_: Trace
     status_: Status
     n_iter_: int
@@ -178,16 +187,13 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
             )
         constraints = constraints_on(statistics, options)
         place = choose_placement(like, self.device, self.dtype)
-        path = learn_path(statistics, options, constraints, place)
-        finished = finish(to_float64(path.weights), options.w_threshold, constraints)
-        self._keep(statistics, options, path, finished)
+        self._keep(statistics, options, learn(statistics, options, constraints, place))
         return self
 
-    def _keep(
-        self, statistics: Statistics, options: Options, path: PathState, finished: Finished
-    ) -> None:
+    def _keep(self, statistics: Statistics, options: Options, learned: Learned) -> None:
         """Set the learned attributes."""
-        names, W, adjacency = statistics.names, finished.weights, finished.adjacency
+        names, finished = statistics.names, learned.finished
+        W, adjacency = finished.weights, finished.adjacency
         self.weights_ = W
         self.adjacency_matrix_ = adjacency.astype(np.int64)
         self.edges_ = edge_table(W, adjacency, names)
@@ -200,12 +206,12 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
             (names[i], names[j]) for i, j in (*finished.on_cycles, *finished.over_limit)
         ]
         self.h_ = float(Acyclicity(options.function).value(W))
-        self.loss_, self.trace_, self.n_iter_ = options.loss, path.trace, path.n_steps
+        self.loss_, self.loss_choice_ = learned.loss, learned.choice
+        self.trace_, self.status_, self.n_iter_ = learned.trace, learned.status, learned.n_iter
         self.mean_, self.scale_ = statistics.mean, statistics.scale
         self.noise_variances_ = _noise_variances(
             statistics, W, pooled=self.loss_ == "likelihood-ev"
         )
-        self.status_ = _status(path.status, finished)
         if not self.status_.converged:
             warnings.warn(self.status_.value, NotConvergedWarning, stacklevel=4)
 
@@ -216,11 +222,6 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
             self.feature_names_in_ = np.asarray(names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-
-
-def _status(status: Status, finished: Finished) -> Status:
-    left = status is Status.CONVERGED and finished.on_cycles
-    return Status.CYCLES_LEFT if left else status
 
 
 def _noise_variances(statistics: Statistics, W: FloatArray, *, pooled: bool) -> FloatArray:

@@ -1,76 +1,96 @@
-"""From statistics to weights: build the problem, follow the path, go on from a checkpoint."""
+"""From statistics to a DAG: the path, the search, or one after the other.
+
+    solver, refine    what is done
+    "order"           search from cheap orders
+    path, False       follow the path; threshold, break cycles
+    path, True        follow the path; search from its order and from cheap ones
+
+Under `loss="auto"` it is done for equal and for unequal variances, and BIC chooses.
+"""
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import dataclass, replace
 
-from analyticdag.candidates import candidate_mask
-from analyticdag.errors import ParameterError
+from analyticdag.graphs import topological_order
 from analyticdag.knowledge import Constraints
-from analyticdag.linear.checkpoint import Checkpoint, fingerprint
+from analyticdag.linear.choice import EQUAL, UNEQUAL, LossChoice, choose_loss, least_squares_weights
+from analyticdag.linear.finish import Finished, finish
 from analyticdag.linear.options import Options
-from analyticdag.linear.placement import Placement
+from analyticdag.linear.paths import learn_path
+from analyticdag.linear.placement import Placement, to_float64
+from analyticdag.linear.refine import cheap_starts, refine
 from analyticdag.linear.statistics import Statistics
-from analyticdag.losses import Logistic, Loss, covariance_loss
-from analyticdag.optimize.path import PathState, follow
-from analyticdag.optimize.problem import Problem
+from analyticdag.optimize.trace import Status, Trace
 
 
-def constraints_on(statistics: Statistics, options: Options) -> Constraints:
-    """Return what knowledge and candidates say about the columns at hand."""
-    known = options.knowledge.resolve(statistics.names)
-    plausible = candidate_mask(options.candidates, statistics.S, statistics.n_samples)
-    return known.restricted_to(plausible & statistics.touchable)
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """A DAG and how it was found."""
+
+    finished: Finished
+    loss: str
+    trace: Trace
+    status: Status
+    n_iter: int
+    choice: LossChoice | None = None
 
 
-def learn_path(
+def learn(
     statistics: Statistics, options: Options, constraints: Constraints, place: Placement
-) -> PathState:
-    """Follow the path from zero, on the arrays that `place` stands for."""
-    problem = Problem(
-        loss=_loss(statistics, options, place),
-        function=options.function,
-        lambda1=options.lambda1,
-        allowed=place.put(constraints.allowed),
-        penalised=place.put(~constraints.required),
+) -> Learned:
+    """Learn a DAG as the options say."""
+    if options.refine:
+        return _searched(statistics, options, constraints, place)
+    if options.loss != "auto":
+        return _path(statistics, options, constraints, place)
+    equal, unequal = (
+        _path(statistics, replace(options, loss=loss), constraints, place)
+        for loss in (EQUAL, UNEQUAL)
     )
-    start = PathState(place.put(np.zeros_like(statistics.S)))
-    checkpoint = _checkpoint(statistics, options, constraints, place)
-    return follow(
-        problem,
-        options.schedule,
-        options.minimiser,
-        start if checkpoint is None else checkpoint.load() or start,
-        on_stage=None if checkpoint is None else checkpoint.save,
-        verbose=options.verbose,
-    )
+    refitted = [
+        least_squares_weights(statistics.S, one.finished.adjacency) for one in (equal, unequal)
+    ]
+    choice = choose_loss(statistics, *refitted)
+    return replace(equal if choice.loss == EQUAL else unequal, choice=choice)
 
 
-def _checkpoint(
+def _path(
     statistics: Statistics, options: Options, constraints: Constraints, place: Placement
-) -> Checkpoint | None:
-    if options.checkpoint is None:
-        return None
-    settings = {
-        name: getattr(options, name)
-        for name in ("loss", "function", "lambda1", "schedule", "minimiser")
-    }
-    rows = statistics.rows if options.loss == "logistic" else None
-    digest = fingerprint(
-        statistics.S,
-        rows,
-        constraints.allowed,
-        constraints.required,
-        settings={**settings, "dtype": str(place.dtype)},
-    )
-    return Checkpoint(options.checkpoint, digest, place)
+) -> Learned:
+    """Follow the path and make a DAG of where it ends."""
+    path = learn_path(statistics, options, constraints, place)
+    finished = finish(to_float64(path.weights), options.w_threshold, constraints)
+    status = path.status
+    if status is Status.CONVERGED and finished.on_cycles:
+        status = Status.CYCLES_LEFT
+    return Learned(finished, options.loss, path.trace, status, path.n_steps)
 
 
-def _loss(statistics: Statistics, options: Options, place: Placement) -> Loss:
-    if options.loss != "logistic":
-        return covariance_loss(options.loss, place.put(statistics.S))
-    if statistics.rows is None:
-        raise ParameterError(
-            "loss='logistic' needs the rows, which fit_covariance does not have; call fit(X)"
-        )
-    return Logistic(place.put(statistics.rows))
+def _searched(
+    statistics: Statistics, options: Options, constraints: Constraints, place: Placement
+) -> Learned:
+    """Search over orders, from the path's order too where there is a path."""
+    starts, trace, status, n_iter = {}, Trace(), Status.SEARCHED, 0
+    if options.minimiser is not None:
+        path = _path(statistics, _path_options(options, statistics), constraints, place)
+        starts["path"] = topological_order(path.finished.adjacency)
+        trace, n_iter = path.trace, path.n_iter
+        status = Status.SEARCHED if path.status.converged else path.status
+    starts |= cheap_starts(statistics, constraints, options.seed)
+    losses = (EQUAL, UNEQUAL) if options.loss == "auto" else (options.loss,)
+    found = [refine(statistics, options, constraints, starts, loss) for loss in losses]
+    trace = replace(trace, search=tuple(record for _, record in found))
+    n_iter += len(starts) * len(losses)
+    if len(found) == 1:
+        return Learned(found[0][0], options.loss, trace, status, n_iter)
+    choice = choose_loss(statistics, found[0][0].weights, found[1][0].weights)
+    finished = found[losses.index(choice.loss)][0]
+    return Learned(finished, choice.loss, trace, status, n_iter, choice)
+
+
+def _path_options(options: Options, statistics: Statistics) -> Options:
+    """Under "auto" the path is a start among others: the cheap loss that can see something."""
+    if options.loss != "auto":
+        return options
+    return replace(options, loss=UNEQUAL if statistics.looks_standardised else "mse")

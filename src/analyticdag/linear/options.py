@@ -13,31 +13,38 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
+from sklearn.utils import check_random_state
+
 from analyticdag.errors import ParameterError
 from analyticdag.functions import AnalyticFunction, Truncated, as_function
 from analyticdag.knowledge import Knowledge
 from analyticdag.losses import COVARIANCE_LOSSES
 from analyticdag.optimize.adam import Adam
+from analyticdag.optimize.exact import Columns
 from analyticdag.optimize.schedule import Schedule
 
-LOSSES = (*COVARIANCE_LOSSES, "logistic")
+LOSSES = ("auto", *COVARIANCE_LOSSES, "logistic")
 # Losses that read the scale of the columns: on standardised data they have nothing to go by.
 SCALE_LOSSES = ("mse", "likelihood-ev")
+SOLVERS = ("fast", "adam", "order")
 
 
 @dataclass(frozen=True, eq=False)
 class Options:
-    """What was asked for, in the form the fit uses."""
+    """What was asked for, in the form the fit uses; no minimiser means no path."""
 
     loss: str
     function: AnalyticFunction | Truncated
     lambda1: float
     w_threshold: float
-    minimiser: Adam
+    minimiser: Adam | Columns | None
+    refine: bool
     schedule: Schedule
     knowledge: Knowledge
     candidates: Any
     standardize: bool
+    seed: int
+    n_jobs: int | None
     verbose: int
     checkpoint: Path | None
 
@@ -50,34 +57,52 @@ class Options:
         schedule = Schedule.paper() if estimator.schedule is None else estimator.schedule
         _check_type("knowledge", knowledge, Knowledge)
         _check_type("schedule", schedule, Schedule)
+        seed = _seed(estimator.random_state)
         return cls(
             loss=estimator.loss,
             function=as_function(estimator.constraint),
             lambda1=_at_least_zero("lambda1", estimator.lambda1),
             w_threshold=_at_least_zero("w_threshold", estimator.w_threshold),
-            minimiser=estimator.solver if isinstance(estimator.solver, Adam) else Adam(),
+            minimiser=_minimiser(estimator.solver, seed),
+            refine=bool(estimator.refine),
             schedule=schedule,
             knowledge=knowledge,
             candidates=estimator.candidates,
             standardize=bool(estimator.standardize),
+            seed=seed,
+            n_jobs=estimator.n_jobs,
             verbose=int(estimator.verbose),
             checkpoint=None if estimator.checkpoint is None else Path(estimator.checkpoint),
         )
 
 
+def _minimiser(solver: Any, seed: int) -> Adam | Columns | None:
+    if isinstance(solver, Adam | Columns):
+        return solver
+    named: dict[str, Adam | Columns | None] = {
+        "adam": Adam(),
+        "fast": Columns(seed=seed),
+        "order": None,
+    }
+    return named[solver]
+
+
+def _seed(random_state: Any) -> int:
+    """Return a seed; None is a fixed one, so that a fit is repeatable unless asked otherwise."""
+    if random_state is None:
+        return 0
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
 def _check_choices(estimator: Any) -> None:
-    if estimator.loss == "auto":
-        raise ParameterError(f"loss='auto' is not available in this version; use one of {LOSSES}")
     if estimator.loss not in LOSSES:
         raise ParameterError(f"loss must be one of {LOSSES}, not {estimator.loss!r}")
-    if estimator.solver in ("fast", "order"):
+    named = isinstance(estimator.solver, str) and estimator.solver in SOLVERS
+    if not named and not isinstance(estimator.solver, Adam | Columns):
         raise ParameterError(
-            f"solver={estimator.solver!r} is not available in this version; use 'adam'"
+            f"solver must be one of {SOLVERS}, an Adam(...) or a Columns(...), "
+            f"not {estimator.solver!r}"
         )
-    if estimator.solver != "adam" and not isinstance(estimator.solver, Adam):
-        raise ParameterError(f"solver must be 'adam' or an Adam(...), not {estimator.solver!r}")
-    if estimator.refine:
-        raise ParameterError("refine=True is not available in this version; use refine=False")
     if not isinstance(estimator.checkpoint, str | os.PathLike | None):
         raise ParameterError(
             f"checkpoint must be the name of a file or None, not {estimator.checkpoint!r}"
@@ -85,7 +110,40 @@ def _check_choices(estimator: Any) -> None:
 
 
 def _check_combination(estimator: Any) -> None:
-    if estimator.loss == "logistic" and estimator.standardize:
+    if estimator.refine and estimator.loss in ("auto", *SCALE_LOSSES):
+        raise ParameterError(
+            f"refine=True with loss={estimator.loss!r} is not available in this version; use "
+            "loss='likelihood-nv', or refine=False"
+        )
+    on_cpu = estimator.device in (None, "cpu") and estimator.dtype in (None, "float64")
+    adam = estimator.solver == "adam" or isinstance(estimator.solver, Adam)
+    if estimator.solver == "order" and not estimator.refine:
+        raise ParameterError(
+            "solver='order' is the order search itself, and refine=False would leave nothing to "
+            "do; use refine=True, or solver='fast' for the path alone"
+        )
+    if estimator.solver == "order" and estimator.checkpoint is not None:
+        raise ParameterError(
+            "checkpoint keeps the state of a path, and solver='order' has none; use checkpoint=None"
+        )
+    if not adam and not on_cpu:
+        raise ParameterError(
+            "device and dtype are choices of the Adam path; the compiled solvers run on the CPU "
+            "in double precision: use solver='adam', or leave both at None"
+        )
+    if estimator.loss != "logistic":
+        return
+    if estimator.refine:
+        raise ParameterError(
+            "loss='logistic' cannot be refined: the order search scores Gaussian noise; use "
+            "refine=False"
+        )
+    if not adam:
+        raise ParameterError(
+            "loss='logistic' needs the rows at every step, and only Adam works with rows; use "
+            "solver='adam'"
+        )
+    if estimator.standardize:
         raise ParameterError(
             "loss='logistic' needs 0/1 data, which standardize=True would undo; drop one of them"
         )

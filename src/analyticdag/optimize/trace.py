@@ -8,7 +8,7 @@ do about it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from enum import Enum
 from typing import Any, Self
 
@@ -35,6 +35,7 @@ class Status(Enum):
         "edges on cycles were dropped (see removed_edges_); add a stage with a smaller mu, or "
         "raise lambda1 or w_threshold"
     )
+    SEARCHED = "the order search ended where no further move improves the score; nothing to do"
     STEP_VANISHED = (
         "the step length shrank to nothing at the edge of the constraint's domain; use a larger s "
         "in the schedule, or Adam(on_leaving='reset')"
@@ -47,7 +48,7 @@ class Status(Enum):
     @property
     def converged(self) -> bool:
         """Whether the minimiser met its tolerance."""
-        return self in (Status.CONVERGED, Status.CYCLES_LEFT)
+        return self in (Status.CONVERGED, Status.CYCLES_LEFT, Status.SEARCHED)
 
 
 STATUS_OF_STOP = {
@@ -93,10 +94,25 @@ class TraceRecord:
 
 
 @dataclass(frozen=True)
+class SearchRecord:
+    """An order search: which start won, and what each start led to (smaller scores are better)."""
+
+    loss: str
+    score: float
+    start: str
+    contributions: tuple[dict[str, Any], ...] = field(compare=False)  # they hold times
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the record as plain data, as JSON can hold it."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
 class Trace:
-    """Every record of a run, in order."""
+    """Every record of a run, in order: of the path, then of the order search."""
 
     records: tuple[TraceRecord, ...] = ()
+    search: tuple[SearchRecord, ...] = ()
 
     def __iter__(self) -> Iterator[TraceRecord]:
         return iter(self.records)
@@ -110,8 +126,8 @@ class Trace:
 
     def extended(self, records: Iterable[TraceRecord]) -> Trace:
         """Return a trace with more records at its end."""
-        return Trace((*self.records, *records))
+        return Trace((*self.records, *records), self.search)
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """Return all records as plain mappings, a table row each."""
+        """Return the records of the path as plain mappings, a table row each."""
         return [record.to_dict() for record in self.records]

@@ -1,0 +1,87 @@
+"""The path of a fit: build the problem, choose the start, go on from a checkpoint."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from analyticdag._typing import FloatArray
+from analyticdag.candidates import candidate_mask
+from analyticdag.errors import ParameterError
+from analyticdag.knowledge import Constraints
+from analyticdag.linear.checkpoint import Checkpoint, fingerprint
+from analyticdag.linear.options import Options
+from analyticdag.linear.placement import Placement
+from analyticdag.linear.statistics import Statistics
+from analyticdag.losses import Logistic, Loss, covariance_loss
+from analyticdag.optimize.exact import Columns
+from analyticdag.optimize.path import PathState, follow
+from analyticdag.optimize.problem import Problem
+
+
+def constraints_on(statistics: Statistics, options: Options) -> Constraints:
+    """Return what knowledge and candidates say about the columns at hand."""
+    known = options.knowledge.resolve(statistics.names)
+    plausible = candidate_mask(options.candidates, statistics.S, statistics.n_samples)
+    return known.restricted_to(plausible & statistics.touchable)
+
+
+def learn_path(
+    statistics: Statistics, options: Options, constraints: Constraints, place: Placement
+) -> PathState:
+    """Follow the path on the arrays that `place` stands for."""
+    assert options.minimiser is not None
+    problem = Problem(
+        loss=_loss(statistics, options, place),
+        function=options.function,
+        lambda1=options.lambda1,
+        allowed=place.put(constraints.allowed),
+        penalised=place.put(~constraints.required),
+    )
+    start = PathState(place.put(_start(statistics, options, constraints)))
+    checkpoint = _checkpoint(statistics, options, constraints, place)
+    return follow(
+        problem,
+        options.schedule,
+        options.minimiser,
+        start if checkpoint is None else checkpoint.load() or start,
+        on_stage=None if checkpoint is None else checkpoint.save,
+        verbose=options.verbose,
+    )
+
+
+def _start(statistics: Statistics, options: Options, constraints: Constraints) -> FloatArray:
+    """Return where the path begins: zero for Adam, as published."""
+    if not isinstance(options.minimiser, Columns):
+        return np.zeros_like(statistics.S)
+    return options.minimiser.starting_weights(
+        statistics.S, statistics.n_samples, constraints.allowed, constraints.required
+    )
+
+
+def _checkpoint(
+    statistics: Statistics, options: Options, constraints: Constraints, place: Placement
+) -> Checkpoint | None:
+    if options.checkpoint is None:
+        return None
+    settings = {
+        name: getattr(options, name) for name in ("function", "lambda1", "schedule", "minimiser")
+    }
+    rows = statistics.rows if options.loss == "logistic" else None
+    digest = fingerprint(
+        statistics.S,
+        rows,
+        constraints.allowed,
+        constraints.required,
+        settings={**settings, "dtype": str(place.dtype)},
+    )
+    return Checkpoint(options.checkpoint, options.loss, digest, place)
+
+
+def _loss(statistics: Statistics, options: Options, place: Placement) -> Loss:
+    if options.loss != "logistic":
+        return covariance_loss(options.loss, place.put(statistics.S))
+    if statistics.rows is None:
+        raise ParameterError(
+            "loss='logistic' needs the rows, which fit_covariance does not have; call fit(X)"
+        )
+    return Logistic(place.put(statistics.rows))

@@ -1,0 +1,70 @@
+"""The order search of a fit: its starts, its score, and what it leaves in the trace."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import asdict
+
+import numpy as np
+
+from analyticdag._typing import IntArray
+from analyticdag.knowledge import Constraints
+from analyticdag.linear.choice import UNEQUAL
+from analyticdag.linear.finish import Finished
+from analyticdag.linear.options import Options
+from analyticdag.linear.statistics import Statistics
+from analyticdag.optimize.trace import SearchRecord
+from analyticdag.orders import conditional_variance_order, precedence, r2_order, random_order
+
+logger = logging.getLogger(__name__)
+
+_RANDOM_STARTS = 2
+
+
+def cheap_starts(
+    statistics: Statistics, constraints: Constraints, seed: int
+) -> dict[str, IntArray]:
+    """Return orders that cost next to nothing, bent to what is known."""
+    S, n = statistics.S, statistics.n_samples
+    before = precedence(constraints.allowed, constraints.required)
+    starts = {
+        "conditional-variance": conditional_variance_order(S, before=before),
+        "r2": r2_order(S, n_samples=n, before=before),
+    }
+    for number in range(1, _RANDOM_STARTS + 1):
+        rng = np.random.default_rng([seed, number])
+        starts[f"random-{number}"] = random_order(S, rng, before=before)
+    return starts
+
+
+def refine(
+    statistics: Statistics,
+    options: Options,
+    constraints: Constraints,
+    starts: dict[str, IntArray],
+    loss: str,
+) -> tuple[Finished, SearchRecord]:
+    """Search from every start with the score that belongs to the loss."""
+    # Compiled code: imported when it is used, so that importing the package stays cheap.
+    from analyticdag.search import search_orders
+
+    result = search_orders(
+        statistics.S,
+        statistics.n_samples,
+        score="unequal" if loss == UNEQUAL else "equal",
+        allowed=constraints.allowed,
+        required=constraints.required,
+        max_parents=constraints.max_parents,
+        starts=starts,
+        random_state=options.seed,
+        n_jobs=options.n_jobs,
+        progress=logger.info if options.verbose else None,
+    )
+    record = SearchRecord(
+        loss=loss,
+        score=result.score,
+        start=result.start,
+        contributions=tuple(asdict(c) for c in result.contributions),
+    )
+    adjacency = (result.weights != 0.0) | constraints.required
+    return Finished(result.weights, adjacency), record

@@ -1,0 +1,147 @@
+"""The exact path, the order search, and both: knowledge holds through all of it."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analyticdag import AnalyticDAG, Knowledge
+from analyticdag.errors import ParameterError
+from analyticdag.graphs import is_dag, to_cpdag
+from analyticdag.optimize.exact import Columns
+from analyticdag.optimize.trace import Status
+from analyticdag.simulate import simulate
+
+ENGINES: dict[str, dict[str, Any]] = {
+    "default": {},
+    "path of both losses": {"loss": "auto"},
+    "search alone": {"solver": "order", "refine": True, "loss": "likelihood-nv"},
+    "path and search": {"refine": True, "loss": "likelihood-nv"},
+}
+NAMES = list("abcdef")
+
+
+def data(**changes: Any) -> Any:
+    settings = {"n_nodes": 6, "n_samples": 1000, "noise": "gaussian", "seed": 3, **changes}
+    return simulate("ER1", **settings)
+
+
+def frame() -> pd.DataFrame:
+    return pd.DataFrame(np.asarray(data().data), columns=NAMES)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_engine_finds_the_class_of_the_graph(engine: str) -> None:
+    model = AnalyticDAG(**ENGINES[engine]).fit(frame())
+    assert is_dag(model.weights_)
+    np.testing.assert_array_equal(model.cpdag_, to_cpdag(data().weights != 0))
+    assert model.status_.converged
+    assert list(model.graph_) == NAMES
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_knowledge_holds_through_every_engine(engine: str) -> None:
+    known = Knowledge(
+        required_edges=[("f", "a")],
+        forbidden_edges=[("a", "b"), ("b", "c")],
+        tiers=[["f"], ["a", "b", "c", "d", "e"]],
+        max_parents=2,
+    )
+    model = AnalyticDAG(knowledge=known, **ENGINES[engine]).fit(frame())
+    assert model.graph_.has_edge("f", "a")
+    assert not model.graph_.has_edge("a", "b")
+    assert not model.graph_.has_edge("b", "c")
+    assert model.graph_.in_degree("f") == 0
+    assert model.adjacency_matrix_.sum(axis=0).max() <= 2
+    assert is_dag(model.adjacency_matrix_)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_engine_survives_difficult_tables(engine: str) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 5)) @ np.triu(np.ones((5, 5)))
+    tables = {
+        "constant": np.column_stack([X, np.ones(60)]),
+        "copies": np.column_stack([X, X[:, 0]]),
+        "scales": X * np.array([1e9, 1.0, 1e-9, 1.0, 1.0]),
+        "wide": X[:4],
+        "one column": X[:, :1],
+    }
+    for name, table in tables.items():
+        with pytest.warns() if name in ("constant", "copies") else nullcontext():
+            model = AnalyticDAG(**ENGINES[engine]).fit(table)
+        assert is_dag(model.weights_), name
+        assert np.isfinite(model.weights_).all(), name
+        assert np.isfinite(model.score(table)), name
+
+
+def test_the_exact_path_from_zero() -> None:
+    model = AnalyticDAG(solver=Columns(start="zero"), refine=False, loss="mse").fit(frame())
+    assert is_dag(model.weights_)
+
+
+def test_a_fit_depends_on_the_seed_only() -> None:
+    one = AnalyticDAG(random_state=1, n_jobs=1, **ENGINES["path and search"]).fit(frame())
+    two = AnalyticDAG(random_state=1, n_jobs=2, **ENGINES["path and search"]).fit(frame())
+    np.testing.assert_array_equal(one.weights_, two.weights_)
+    assert one.trace_ == two.trace_
+    again = AnalyticDAG().fit(frame())
+    np.testing.assert_array_equal(AnalyticDAG().fit(frame()).weights_, again.weights_)
+
+
+def test_the_trace_says_which_start_won_and_what_each_gave() -> None:
+    model = AnalyticDAG(loss="likelihood-nv", refine=True).fit(frame())
+    (record,) = model.trace_.search
+    starts = {c["start"] for c in record.contributions}
+    assert starts == {"path", "conditional-variance", "r2", "random-1", "random-2"}
+    assert record.start in starts
+    assert all(c["iterated"] <= c["initial"] for c in record.contributions)
+    assert record.to_dict()["start"] == record.start
+    assert len(model.trace_.stages()) == 5
+    assert model.status_ is Status.SEARCHED
+    alone = AnalyticDAG(solver="order", loss="likelihood-nv", refine=True).fit(frame())
+    assert "path" not in {c["start"] for c in alone.trace_.search[0].contributions}
+    assert not alone.trace_.stages()
+
+
+def test_rescaling_changes_nothing_when_variances_are_free() -> None:
+    one = AnalyticDAG(loss="likelihood-nv", refine=True).fit(frame())
+    other = AnalyticDAG(loss="likelihood-nv", refine=True).fit(frame() * [10, 0.1, 3, 1, 7, 0.01])
+    np.testing.assert_array_equal(one.cpdag_, other.cpdag_)
+
+
+def test_both_paths_of_auto_share_a_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "fit.npz"
+    first = AnalyticDAG(loss="auto", refine=False, checkpoint=file).fit(frame())
+    assert list(tmp_path.iterdir()) == [file]
+    monkeypatch.delattr(Columns, "minimise")
+    again = AnalyticDAG(loss="auto", refine=False, checkpoint=file).fit(frame())
+    np.testing.assert_array_equal(first.weights_, again.weights_)
+    assert first.loss_choice_ == again.loss_choice_
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"solver": "order", "refine": False}, "refine=False would leave nothing to do"),
+        ({**ENGINES["search alone"], "checkpoint": "file"}, "solver='order' has none"),
+        ({"refine": True}, "refine=True with loss='mse' is not available in this version"),
+        (
+            {"loss": "logistic", "refine": True},
+            "cannot be refined: the order search scores Gaussian noise",
+        ),
+        ({"loss": "logistic", "refine": False}, "only Adam works with rows; use solver='adam'"),
+        ({"dtype": "float32"}, "choices of the Adam path"),
+        ({**ENGINES["search alone"], "device": "cuda"}, "choices of the Adam path"),
+    ],
+)
+def test_combinations_that_make_no_sense_are_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        AnalyticDAG(**changes).fit(frame())
