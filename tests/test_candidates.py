@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
 import pytest
 
 from analyticdag.candidates import candidate_mask, correlations
-from analyticdag.errors import ParameterError
+from analyticdag.errors import MissingDependencyError, ParameterError
 
 
 def chain_covariance() -> Any:
@@ -57,6 +58,28 @@ def test_markov_refuses_too_few_rows() -> None:
         candidate_mask("markov", chain_covariance(), 5)
 
 
+def test_pc_keeps_the_direction_of_a_collider_and_leaves_other_edges_open() -> None:
+    pytest.importorskip("causallearn")
+    W = np.zeros((5, 5))
+    W[0, 2] = W[1, 2] = W[3, 4] = 1.0
+    back = np.linalg.inv(np.eye(5) - W)
+    expected = W != 0
+    expected[4, 3] = True
+    np.testing.assert_array_equal(candidate_mask("pc", back.T @ back, 500), expected)
+
+
+def test_pc_refuses_too_few_rows() -> None:
+    pytest.importorskip("causallearn")
+    with pytest.raises(ParameterError, match="candidates='pc' needs more than d \\+ 1 = 5 rows"):
+        candidate_mask("pc", chain_covariance(), 5)
+
+
+def test_pc_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "causallearn.search.ConstraintBased.PC", None)
+    with pytest.raises(MissingDependencyError, match=r"analyticdag\[interop\]"):
+        candidate_mask("pc", chain_covariance(), 100)
+
+
 def test_a_mask_of_ones_own_may_be_directed() -> None:
     mine = np.triu(np.ones((4, 4), dtype=bool))
     mask = candidate_mask(mine, chain_covariance(), 10)
@@ -66,7 +89,6 @@ def test_a_mask_of_ones_own_may_be_directed() -> None:
 @pytest.mark.parametrize(
     ("candidates", "message"),
     [
-        ("pc", "'pc' is not available in this version; use 'markov' or 'correlation'"),
         ("lasso", "not 'lasso'"),
         (np.ones((4, 4)), "must be boolean with shape .4, 4., but it has dtype float64"),
         (np.ones((3, 3), dtype=bool), r"shape \(3, 3\)"),

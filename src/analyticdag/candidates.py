@@ -1,7 +1,7 @@
 """Which edges the data make plausible: masks that keep the search small.
 
-The named masks are symmetric: they say which pairs may be joined, not in which direction. A mask
-of the caller's own may be directed.
+The first two named masks are symmetric: they say which pairs may be joined, not in which
+direction. A mask of the caller's own may be directed.
 
 | name            | keeps a pair when                                                             |
 |-----------------|-------------------------------------------------------------------------------|
@@ -9,6 +9,8 @@ of the caller's own may be directed.
 |                 | with data of unknown scale                                                    |
 | `"markov"`      | its partial correlation given all other columns is significant (5 %, each     |
 |                 | pair by itself: a lost edge costs more than a needless candidate)             |
+| `"pc"`          | the PC algorithm (causal-learn) joins it; what PC directs, in that direction  |
+|                 | only                                                                          |
 """
 
 from __future__ import annotations
@@ -17,14 +19,22 @@ from typing import Any
 
 import numpy as np
 from scipy import stats
+from scipy.fft import dct
 
 from analyticdag._typing import BoolArray, FloatArray
-from analyticdag.errors import ParameterError
+from analyticdag.errors import MissingDependencyError, ParameterError
 
-__all__ = ["CORRELATION_THRESHOLD", "MARKOV_LEVEL", "candidate_mask", "correlations"]
+__all__ = [
+    "CORRELATION_THRESHOLD",
+    "MARKOV_LEVEL",
+    "PC_LEVEL",
+    "candidate_mask",
+    "correlations",
+]
 
 CORRELATION_THRESHOLD = 0.1
 MARKOV_LEVEL = 0.05
+PC_LEVEL = 0.05
 
 
 def candidate_mask(candidates: Any, S: FloatArray, n_samples: int) -> BoolArray:
@@ -52,11 +62,9 @@ def _named_mask(name: str, S: FloatArray, n_samples: int) -> BoolArray:
     if name == "markov":
         return _markov_mask(correlations(S), n_samples)
     if name == "pc":
-        raise ParameterError(
-            "candidates='pc' is not available in this version; use 'markov' or 'correlation'"
-        )
+        return _pc_mask(correlations(S), n_samples)
     raise ParameterError(
-        f"candidates must be None, 'correlation', 'markov' or a boolean mask, not {name!r}"
+        f"candidates must be None, 'correlation', 'markov', 'pc' or a boolean mask, not {name!r}"
     )
 
 
@@ -77,6 +85,34 @@ def _markov_mask(R: FloatArray, n_samples: int) -> BoolArray:
         z = np.abs(np.arctanh(partial)) * np.sqrt(freedom)
     mask: BoolArray = z > stats.norm.isf(MARKOV_LEVEL / 2.0)
     return mask
+
+
+def _pc_mask(R: FloatArray, n_samples: int) -> BoolArray:
+    """Keep what the CPDAG of the PC algorithm has, at its level of 5 % for each test."""
+    try:
+        from causallearn.search.ConstraintBased.PC import pc
+    except ImportError as error:
+        raise MissingDependencyError("causal-learn", "interop") from error
+    if n_samples <= len(R) + 1:
+        raise ParameterError(
+            f"candidates='pc' needs more than d + 1 = {len(R) + 1} rows, but there are "
+            f"{n_samples}; use 'correlation'"
+        )
+    found = pc(_rows_with_covariance(R, n_samples), PC_LEVEL, show_progress=False).G.graph
+    # found[i, j] is the mark that the edge has at i: 1 an arrow head, -1 a tail, 0 no edge.
+    directed: BoolArray = (found.T == 1) & (found == -1)
+    mask: BoolArray = (found != 0) & ~directed.T
+    return mask
+
+
+def _rows_with_covariance(S: FloatArray, n_samples: int) -> FloatArray:
+    """Return rows whose covariance is S: Fisher's test reads nothing else, but wants rows."""
+    # Cosines of different frequencies are orthogonal and have mean zero; no randomness needed.
+    basis = dct(np.eye(n_samples)[:, 1 : len(S) + 1], type=3, axis=0, norm="ortho")
+    values, vectors = np.linalg.eigh(S)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    rows: FloatArray = np.sqrt(n_samples) * basis @ root.T
+    return rows
 
 
 def _given_mask(candidates: Any, n_features: int) -> BoolArray:
