@@ -9,12 +9,14 @@ from analyticdag.errors import DataError, OutsideDomainError, ParameterError
 from analyticdag.functions import Exponential, Inverse, Logarithm
 from analyticdag.graphs import is_dag
 from analyticdag.optimize.columns import minimise_columns, starting_weights
-from analyticdag.optimize.columns.stage import as_series
+from analyticdag.optimize.columns.descents import as_series
 
 FUNCTIONS = {
     "order-1": Logarithm(0.9),
     "order-2": Inverse(0.9),
     "order-4": Inverse(0.9) ** 3,
+    "exponential": Exponential(0.8),
+    "user-made": Inverse(0.9) * Exponential(1.5) + Logarithm(1.2),
     "a sum": 0.5 * Logarithm(0.9) + Inverse(0.9) ** 2,
 }
 

@@ -10,7 +10,9 @@ from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.acyclicity import Acyclicity
 from analyticdag.errors import DataError, ParameterError
 from analyticdag.functions import AnalyticFunction
-from analyticdag.optimize.columns.stage import UnitVariances, as_series, descend
+from analyticdag.optimize.columns.descents import descent_for
+from analyticdag.optimize.columns.scaling import UnitVariances
+from analyticdag.optimize.columns.stage import descend
 
 
 @dataclass(frozen=True)
@@ -66,11 +68,10 @@ def minimise_columns(
     weights = np.ones(len(S)) if column_weights is None else np.asarray(column_weights, float)
     _check(S, W0, mu, penalty, weights)
     objective = stage_objective(S, W0, function, mu, penalty, weights)
-    series = as_series(function)
-    if series is None:
-        raise ParameterError(f"{function} is not a sum of order-k functions at one scale")
     problem = UnitVariances.of(S, mu * weights, mu * penalty)
-    W, objectives, converged = descend(problem, *series, W0, objective, tol, max_sweeps, rng)
+    descent = descent_for(function, problem, problem.inward(W0))
+    WT, objectives, converged = descend(descent, objective, tol, max_sweeps, rng)
+    W = problem.outward(WT)
     return ColumnsResult(
         W,
         stage_objective(S, W, function, mu, penalty, weights),

@@ -1,0 +1,143 @@
+"""How a sweep keeps track of the constraint: by the inverse of I - A/s, or by walks for any f."""
+
+from __future__ import annotations
+
+import math
+from typing import Protocol
+
+import numpy as np
+
+from analyticdag._terms import InvAtom, LogAtom
+from analyticdag._typing import FloatArray, IntArray
+from analyticdag.functions import AnalyticFunction
+from analyticdag.optimize.columns.scaling import UnitVariances
+from analyticdag.optimize.columns.sweep import Block, Equation, State, scratch, sweep_block
+from analyticdag.optimize.columns.walks import Walks, walk_sweep
+
+# A weight that lowers the objective by less than this, relative to the residual variance of its
+# column, stays at zero. Larger values are faster and cost accuracy in the graph.
+_WORTH = 1e-5
+_BLOCK = 32
+# Terms of the series kept at most; rounding ends it long before, unless rho(A) is at the radius.
+_TERMS_ENTIRE = 200
+_TERMS = 600
+
+
+class Descent(Protocol):
+    """Sweeps over the columns of one stage, from ``state.WT`` (in unit variances) downwards."""
+
+    state: State
+    weight: FloatArray
+
+    def refresh(self) -> bool:
+        """Form what is kept up to date anew, rid of rounding; False when W left the domain."""
+
+    def sweep(self, columns: IntArray) -> float:
+        """Visit the columns in turn; returns by how much the stage objective fell."""
+
+
+def descent_for(function: AnalyticFunction, problem: UnitVariances, WT: FloatArray) -> Descent:
+    """The faster way where f is a sum of orders at one scale, the general one elsewhere."""
+    series = as_series(function)
+    if series is None:
+        return WalkDescent(problem, function, WT)
+    return ResolventDescent(problem, *series, WT)
+
+
+def as_series(function: AnalyticFunction) -> tuple[FloatArray, float] | None:
+    """(alpha, s) when f is alpha_0·order-1 + alpha_1·order-2 + … at one scale s, else None."""
+    if any(len(term.factors) != 1 for term in function.terms):
+        return None
+    parts = [(*term.factors[0], term.coefficient) for term in function.terms]
+    simple = all(isinstance(a, InvAtom) or (isinstance(a, LogAtom) and n == 1) for a, n, _ in parts)
+    if not simple or len({atom.s for atom, _, _ in parts}) > 1:
+        return None
+    orders = [n if isinstance(atom, InvAtom) else 0 for atom, n, _ in parts]
+    alpha = np.zeros(max(orders) + 1)
+    np.add.at(alpha, orders, [coefficient for _, _, coefficient in parts])
+    return alpha, float(parts[0][0].s)
+
+
+def equation_of(problem: UnitVariances, alpha: FloatArray, s: float) -> Equation:
+    """The problem as the kernels read it."""
+    return Equation(problem.S, 1.0 / problem.weight, problem.lam, alpha, s, _WORTH)
+
+
+class ResolventDescent:
+    """For alpha_0·order-1 + alpha_1·order-2 + …: keeps M = (I - A/s)^-1 up to date."""
+
+    def __init__(self, problem: UnitVariances, alpha: FloatArray, s: float, WT: FloatArray) -> None:
+        d, n = len(WT), len(alpha)
+        self.weight = problem.weight
+        self.equation = equation_of(problem, alpha, s)
+        self.state = State(WT, np.empty((d, d)), np.empty((d, d)), np.full(d, np.inf))
+        self.memory = scratch(d, n)
+        size = min(_BLOCK, d)
+        self.block = Block(np.empty((n, size, d)), np.empty((size, d)), np.empty((n, size, d)))
+
+    def refresh(self) -> bool:
+        """Form S W and M anew, rid of rounding errors; False when W has left the domain."""
+        WT = self.state.WT
+        np.matmul(WT, self.equation.S, out=self.state.Q)
+        try:
+            self.state.MT[:] = np.linalg.inv(np.eye(len(WT)) - WT * WT / self.equation.s)
+        except np.linalg.LinAlgError:
+            return False
+        return bool(self.state.MT.min() > -1e-9 * max(1.0, self.state.MT.max()))
+
+    def sweep(self, columns: IntArray) -> float:
+        """Visit the columns in turn; returns by how much the stage objective fell."""
+        size = len(self.block.P)
+        for first in range(0, len(columns), size):
+            self._visit(columns[first : first + size])
+        return float(self.weight[columns] @ self.state.decrease[columns])
+
+    def _visit(self, columns: IntArray) -> None:
+        MT, (G, P, R), count = self.state.MT, self.block, len(columns)
+        G[0, :count] = MT[:, columns].T
+        for i in range(1, len(G)):
+            np.matmul(G[i - 1, :count], MT.T, out=G[i, :count])
+        pending = sweep_block(self.equation, self.state, self.block, self.memory, columns, 0)
+        MT += R[0, :pending].T @ P[:pending]
+
+
+class WalkDescent:
+    """For any f in F: weighs the walks that return to a column by the power series of f."""
+
+    def __init__(self, problem: UnitVariances, function: AnalyticFunction, WT: FloatArray) -> None:
+        d, s = len(WT), function.scale
+        scaled = function.scaled(1.0 / s)
+        terms = _TERMS if math.isfinite(scaled.radius) else _TERMS_ENTIRE
+        self.weight = problem.weight
+        # alpha = (0, 1) with rows (0, slope) is a constraint linear in the squared weights.
+        self.equation = equation_of(problem, np.array([0.0, 1.0]), s)
+        self.state = State(WT, np.empty((d, d)), np.empty((0, 0)), np.full(d, np.inf))
+        self.memory = scratch(d, 2)
+        series, vectors = np.empty((3, terms)), np.empty((4, d))
+        self.walks = Walks(
+            s=s,
+            coefficients=scaled.coefficients(terms + 1),
+            inverse_radius=1.0 / scaled.radius,
+            A=np.empty((d, d)),
+            V=np.empty((terms, d)),
+            t=series[0],
+            trial=series[1],
+            r=series[2],
+            slopes=vectors[0],
+            old=vectors[1],
+            old_q=vectors[2],
+            best=vectors[3],
+        )
+
+    def refresh(self) -> bool:
+        """Form S W and A anew; every step has checked the domain itself."""
+        WT = self.state.WT
+        np.matmul(WT, self.equation.S, out=self.state.Q)
+        self.walks.A[:] = (WT * WT).T / self.walks.s
+        return True
+
+    def sweep(self, columns: IntArray) -> float:
+        """Visit the columns in turn; returns by how much the stage objective fell."""
+        WT, Q, _, decrease = self.state
+        walk_sweep(self.equation, WT, Q, decrease, self.walks, self.memory, columns)
+        return float(self.weight[columns] @ decrease[columns])
