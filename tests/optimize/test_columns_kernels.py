@@ -4,34 +4,42 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.optimize import brentq
 
-from analyticdag.optimize.columns.barrier import (
-    constraint_slopes,
-    constraint_value,
-    slope_and_curvature,
+from analyticdag.functions import Exponential, Inverse, Logarithm
+from analyticdag.optimize.columns.barrier import constraint_slopes, constraint_value
+from analyticdag.optimize.columns.elastic import (
+    cholesky_solve,
+    coordinate_pass,
+    newton_step,
+    solve_elastic_net,
+    workbench,
 )
-from analyticdag.optimize.columns.coordinates import best_size
-from analyticdag.optimize.columns.newton import cholesky_solve
-from analyticdag.optimize.columns.sweep import (
+from analyticdag.optimize.columns.resolvent import (
     Block,
     power_rows,
     rank_one_update,
-    rows_without_column,
+    remove_column,
 )
+from analyticdag.optimize.columns.walks import walk_rows
 
-S_SCALE = 0.9
+SCALE = 0.9
 MIXTURES = [[1.0], [0.0, 1.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 2.0], [0.5, 1.0, 0.0, 0.0, 3.0]]
 
 
 def random_weights(rng, d=6, radius=0.5, density=0.6):
     W = rng.normal(size=(d, d)) * (rng.random((d, d)) < density)
     np.fill_diagonal(W, 0.0)
-    return W * np.sqrt(radius * S_SCALE / np.abs(np.linalg.eigvals(W * W)).max())
+    return W * np.sqrt(radius * SCALE / np.abs(np.linalg.eigvals(W * W)).max())
+
+
+def without(W, j):
+    W = W.copy()
+    W[:, j] = 0.0
+    return W
 
 
 def inverse(W):
-    return np.linalg.inv(np.eye(len(W)) - W * W / S_SCALE)
+    return np.linalg.inv(np.eye(len(W)) - W * W / SCALE)
 
 
 def constraint(W, alpha):
@@ -40,58 +48,100 @@ def constraint(W, alpha):
     return alpha[0] * np.linalg.slogdet(M)[1] + np.dot(alpha[1:], traces)
 
 
-def rows_of(W, j, n):
-    """(row j of N^(k+1))/s for k < n, N the inverse without column j."""
-    without = W.copy()
-    without[:, j] = 0.0
-    N = inverse(without)
-    return np.array([np.linalg.matrix_power(N, k + 1)[j] / S_SCALE for k in range(n)]).T
+def resolvent_rows(W, j, n):
+    N = inverse(without(W, j))
+    return np.array([np.linalg.matrix_power(N, k + 1)[j] / SCALE for k in range(n)])
 
 
 @pytest.mark.parametrize("alpha", MIXTURES)
 def test_value_is_what_the_column_adds_to_the_traces(alpha):
-    alpha, rng = np.array(alpha), np.random.default_rng(1)
-    W, j = random_weights(rng), 2
-    t = rows_of(W, j, len(alpha)).T @ W[:, j] ** 2
-    without = W.copy()
-    without[:, j] = 0.0
-    expected = constraint(W, alpha) - constraint(without, alpha)
-    assert constraint_value(alpha, t, np.empty_like(t)) == pytest.approx(expected, rel=1e-10)
+    alpha, W, j = np.array(alpha), random_weights(np.random.default_rng(1)), 2
+    t = resolvent_rows(W, j, len(alpha)) @ W[:, j] ** 2
+    value = constraint_value(alpha, t, len(t), 0.0, np.empty_like(t))
+    expected = constraint(W, alpha) - constraint(without(W, j), alpha)
+    assert value == pytest.approx(expected, rel=1e-10)
 
 
-def test_value_outside_the_domain_is_infinite():
-    t = np.array([1.0 - 1e-9, 0.3])
-    assert constraint_value(np.array([0.0, 1.0]), t, np.empty(2)) == np.inf
+@pytest.mark.parametrize(
+    "function", [Exponential(), Inverse() ** 2, Logarithm() + Exponential(0.5)]
+)
+def test_walks_give_the_trace_of_any_function(function):
+    W, j = random_weights(np.random.default_rng(2), radius=0.3), 3
+    s, terms = function.scale, 200
+    alpha = function.scaled(1 / s).coefficients(terms)
+    V, t = np.empty((terms, len(W))), np.zeros(terms)
+    size = walk_rows(W * W, s, j, alpha, V)
+    assert size < terms
+    t[:size] = V[:size] @ W[:, j] ** 2
+    value = constraint_value(alpha, t, size, 0.0, np.empty(terms))
+    both = [
+        sum(term.value(np.linalg.eigvals(X * X)).sum() for term in function.terms).real
+        for X in (W, without(W, j))
+    ]
+    assert value == pytest.approx(both[0] - both[1], rel=1e-9)
+
+
+def test_value_at_the_edge_of_the_domain_is_infinite():
+    alpha, c = np.array([0.0, 1.0, 1.0]), np.empty(3)
+    assert constraint_value(alpha, np.array([1.0 - 1e-9, 0.3, 0.1]), 3, 0.0, c) == np.inf
+    assert constraint_value(alpha, np.array([0.0, 0.7, 0.4]), 3, 1.0, c) == np.inf
+    assert constraint_value(alpha, np.array([0.0, 0.7, 0.2]), 3, 1.0, c) < np.inf
 
 
 @pytest.mark.parametrize("alpha", MIXTURES)
-def test_slopes_and_curvature_are_finite_differences(alpha):
-    alpha = np.array(alpha)
+def test_slopes_are_finite_differences(alpha):
+    alpha, step = np.array(alpha), 1e-6
     t = np.array([0.4, 0.7, 0.2, 0.5, 0.3])[: len(alpha)]
-    row = np.array([0.3, 0.1, 0.6, 0.2, 0.5])[: len(alpha)]
-    c, slopes, step = np.empty_like(t), np.empty_like(t), 1e-4
-    constraint_slopes(alpha, t, c, slopes)
-    low, mid, high = (constraint_value(alpha, t + x * row, c) for x in (-step, 0.0, step))
-    slope, curvature = slope_and_curvature(alpha, t, row, c)
-    assert slope == pytest.approx((high - low) / (2 * step), rel=1e-5)
-    assert slopes @ row == pytest.approx(slope, rel=1e-12)
-    assert curvature == pytest.approx((high - 2 * mid + low) / step**2, rel=1e-4)
+    c, slopes = np.empty_like(t), np.empty_like(t)
+    constraint_slopes(alpha, t, len(t), c, slopes)
+    for k, direction in enumerate(np.eye(len(t))):
+        high, low = (
+            constraint_value(alpha, t + x * direction, len(t), 0.0, c) for x in (step, -step)
+        )
+        assert slopes[k] == pytest.approx((high - low) / (2 * step), rel=1e-6)
 
 
-@pytest.mark.parametrize("alpha", MIXTURES)
-def test_best_size_is_the_root(alpha):
-    alpha = np.array(alpha)
-    base = np.array([0.2, 0.3, 0.1, 0.2, 0.1])[: len(alpha)]
-    row = np.array([0.5, 0.2, 0.4, 0.1, 0.3])[: len(alpha)]
-    c = np.empty_like(base)
+def elastic_problem(seed, d=8):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(30, d)) @ rng.normal(size=(d, d))
+    S = np.corrcoef(X.T)
+    ridge, lam = rng.exponential(0.3, d), np.full(d, 0.1)
+    lam[0] = np.inf
+    return S, ridge, lam
 
-    def excess(x):
-        return x * (1.3 + 2 * 0.7 * slope_and_curvature(alpha, base + row * x * x, row, c)[0]) - 2.0
 
-    root = brentq(excess, 0.0, np.sqrt(0.8 / 0.5) * (1 - 1e-9))
-    for start in (0.0, 0.1, 1.0):
-        x = best_size(alpha, base, row, 0.7, 1.3, 2.0, start, np.empty((5, len(alpha))))
-        assert x == pytest.approx(root, rel=1e-3)
+def elastic_value(S, b, ridge, lam):
+    support = b != 0
+    penalty = lam[support] @ np.abs(b[support])
+    return 0.5 * b @ S @ b - S[0] @ b + penalty + 0.5 * ridge @ (b * b)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_elastic_net_meets_its_optimality_conditions(seed):
+    S, ridge, lam = elastic_problem(seed)
+    b, q = np.zeros(8), np.zeros(8)
+    solve_elastic_net(S, 0, b, q, ridge, lam, 1e-14, workbench(8))
+    np.testing.assert_allclose(q, S @ b, atol=1e-12)
+    gradient = S @ b - S[0] + ridge * b
+    support = b != 0
+    assert 0 < support.sum() < 8
+    np.testing.assert_allclose(gradient[support], -0.1 * np.sign(b[support]), atol=1e-6)
+    assert np.all(np.abs(gradient[~support])[1:] <= 0.1 + 1e-6)
+    assert b[0] == 0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_passes_and_steps_return_the_decrease(seed):
+    S, ridge, lam = elastic_problem(seed)
+    b = np.random.default_rng(seed).normal(size=8)
+    b[0] = 0.0
+    q = S @ b
+    for worth in (1e-3, 1e-8):
+        before = elastic_value(S, b, ridge, lam)
+        won = coordinate_pass(S, 0, b, q, ridge, lam, worth, 0.0)
+        won += newton_step(S, 0, b, q, ridge, lam, worth, workbench(8))
+        assert won >= 0
+        assert before - elastic_value(S, b, ridge, lam) == pytest.approx(won, rel=1e-9, abs=1e-12)
 
 
 def test_cholesky_solves_from_the_upper_triangle():
@@ -111,14 +161,15 @@ def test_rows_follow_pending_updates(n):
     d, columns = len(W), np.array([4, 1, 3])
     MT = np.ascontiguousarray(inverse(W).T)
     G = np.array([np.linalg.matrix_power(MT.T, i + 1)[columns] for i in range(n)])
-    block = Block(G, np.empty((3, d)), np.empty((n, 3, d)))
-    images, rows, pending = np.empty((n, d)), np.empty((d, n)), 0
+    block = Block(MT, G, np.empty((3, d)), np.empty((n, 3, d)))
+    V, pending = np.empty((n, d)), 0
     for position, j in enumerate(columns):
-        power_rows(j, position, block, pending, images)
-        rows_without_column(images, W[:, j].copy(), S_SCALE, np.empty(n), rows)
-        np.testing.assert_allclose(rows, rows_of(W, j, n), rtol=1e-9, atol=1e-12)
+        power_rows(j, position, block, pending, V)
+        remove_column(V, W[:, j].copy(), SCALE, np.empty(n))
+        np.testing.assert_allclose(V, resolvent_rows(W, j, n), rtol=1e-9, atol=1e-12)
         old = W[:, j].copy()
         W[:, j] *= rng.uniform(0.5, 1.2, d)
-        pending = rank_one_update(MT, block, pending, S_SCALE, old, W[:, j].copy())
+        pending = rank_one_update(block, pending, SCALE, old, W[:, j].copy())
     assert pending == 3
     np.testing.assert_allclose(MT.T + block.P.T @ block.R[0], inverse(W), rtol=1e-9, atol=1e-12)
+    assert rank_one_update(block, 2, SCALE, old, old) == 2

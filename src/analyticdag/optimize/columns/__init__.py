@@ -7,11 +7,11 @@
 | `scaling.py`     | the stage problem with every variance one                                   |
 | `stage.py`       | one stage: sweeps until they win nothing                                    |
 | `descents.py`    | two ways to know the constraint: the inverse (order-k), or walks (any f)    |
-| `sweep.py`       | the inverse of I - A/s through a block of columns, by rank-one updates      |
-| `coordinates.py` | one column: exact steps in each weight, exact zeros                         |
-| `newton.py`      | one column: Newton steps in all non-zero weights together                   |
-| `walks.py`       | one column of tr f(A) for any f, from its power series                      |
-| `barrier.py`     | the constraint and its derivatives as a function of one column              |
+| `resolvent.py`   | kernels: the inverse of I - A/s through a block of columns                  |
+| `walks.py`       | kernels: the walks from a node back to it, up to any length                 |
+| `column.py`      | kernels: one column, as elastic nets with a line search                     |
+| `elastic.py`     | kernels: one elastic net, by coordinate and Newton steps                    |
+| `barrier.py`     | kernels: the constraint and its slopes as a function of one column          |
 """
 
 from analyticdag.optimize.columns.minimise import ColumnsResult, minimise_columns

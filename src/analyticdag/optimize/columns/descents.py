@@ -10,9 +10,10 @@ import numpy as np
 from analyticdag._terms import InvAtom, LogAtom
 from analyticdag._typing import FloatArray, IntArray
 from analyticdag.functions import AnalyticFunction
+from analyticdag.optimize.columns.column import Equation, empty_column
+from analyticdag.optimize.columns.resolvent import Block, State, resolvent_block
 from analyticdag.optimize.columns.scaling import UnitVariances
-from analyticdag.optimize.columns.sweep import Block, Equation, State, scratch, sweep_block
-from analyticdag.optimize.columns.walks import Walks, walk_sweep
+from analyticdag.optimize.columns.walks import walk_sweep
 
 # A weight that lowers the objective by less than this, relative to the residual variance of its
 # column, stays at zero. Larger values are faster and cost accuracy in the graph.
@@ -58,32 +59,29 @@ def as_series(function: AnalyticFunction) -> tuple[FloatArray, float] | None:
     return alpha, float(parts[0][0].s)
 
 
-def equation_of(problem: UnitVariances, alpha: FloatArray, s: float) -> Equation:
-    """The problem as the kernels read it."""
-    return Equation(problem.S, 1.0 / problem.weight, problem.lam, alpha, s, _WORTH)
-
-
 class ResolventDescent:
     """For alpha_0·order-1 + alpha_1·order-2 + …: keeps M = (I - A/s)^-1 up to date."""
 
     def __init__(self, problem: UnitVariances, alpha: FloatArray, s: float, WT: FloatArray) -> None:
-        d, n = len(WT), len(alpha)
+        d, n, size = len(WT), len(alpha), min(_BLOCK, len(WT))
         self.weight = problem.weight
-        self.equation = equation_of(problem, alpha, s)
-        self.state = State(WT, np.empty((d, d)), np.empty((d, d)), np.full(d, np.inf))
-        self.memory = scratch(d, n)
-        size = min(_BLOCK, d)
-        self.block = Block(np.empty((n, size, d)), np.empty((size, d)), np.empty((n, size, d)))
+        self.equation = Equation(
+            problem.S, 1.0 / problem.weight, problem.lam, s, alpha, 0.0, _WORTH
+        )
+        self.state = State(WT, np.empty((d, d)), np.full(d, np.inf))
+        self.column = empty_column(d, n)
+        rows, updates, images = np.empty((n, size, d)), np.empty((size, d)), np.empty((n, size, d))
+        self.block = Block(np.empty((d, d)), rows, updates, images)
 
     def refresh(self) -> bool:
         """Form S W and M anew, rid of rounding errors; False when W has left the domain."""
-        WT = self.state.WT
+        WT, MT = self.state.WT, self.block.MT
         np.matmul(WT, self.equation.S, out=self.state.Q)
         try:
-            self.state.MT[:] = np.linalg.inv(np.eye(len(WT)) - WT * WT / self.equation.s)
+            MT[:] = np.linalg.inv(np.eye(len(WT)) - WT * WT / self.equation.s)
         except np.linalg.LinAlgError:
             return False
-        return bool(self.state.MT.min() > -1e-9 * max(1.0, self.state.MT.max()))
+        return bool(MT.min() > -1e-9 * max(1.0, MT.max()))
 
     def sweep(self, columns: IntArray) -> float:
         """Visit the columns in turn; returns by how much the stage objective fell."""
@@ -93,11 +91,11 @@ class ResolventDescent:
         return float(self.weight[columns] @ self.state.decrease[columns])
 
     def _visit(self, columns: IntArray) -> None:
-        MT, (G, P, R), count = self.state.MT, self.block, len(columns)
+        (MT, G, P, R), count = self.block, len(columns)
         G[0, :count] = MT[:, columns].T
         for i in range(1, len(G)):
             np.matmul(G[i - 1, :count], MT.T, out=G[i, :count])
-        pending = sweep_block(self.equation, self.state, self.block, self.memory, columns, 0)
+        pending = resolvent_block(self.equation, self.state, self.block, self.column, columns, 0)
         MT += R[0, :pending].T @ P[:pending]
 
 
@@ -108,36 +106,23 @@ class WalkDescent:
         d, s = len(WT), function.scale
         scaled = function.scaled(1.0 / s)
         terms = _TERMS if math.isfinite(scaled.radius) else _TERMS_ENTIRE
+        alpha, edge = scaled.coefficients(terms), 1.0 / scaled.radius
         self.weight = problem.weight
-        # alpha = (0, 1) with rows (0, slope) is a constraint linear in the squared weights.
-        self.equation = equation_of(problem, np.array([0.0, 1.0]), s)
-        self.state = State(WT, np.empty((d, d)), np.empty((0, 0)), np.full(d, np.inf))
-        self.memory = scratch(d, 2)
-        series, vectors = np.empty((3, terms)), np.empty((4, d))
-        self.walks = Walks(
-            s=s,
-            coefficients=scaled.coefficients(terms + 1),
-            inverse_radius=1.0 / scaled.radius,
-            A=np.empty((d, d)),
-            V=np.empty((terms, d)),
-            t=series[0],
-            trial=series[1],
-            r=series[2],
-            slopes=vectors[0],
-            old=vectors[1],
-            old_q=vectors[2],
-            best=vectors[3],
+        self.equation = Equation(
+            problem.S, 1.0 / problem.weight, problem.lam, s, alpha, edge, _WORTH
         )
+        self.state = State(WT, np.empty((d, d)), np.full(d, np.inf))
+        self.column = empty_column(d, terms)
+        self.A = np.empty((d, d))
 
     def refresh(self) -> bool:
         """Form S W and A anew; every step has checked the domain itself."""
         WT = self.state.WT
         np.matmul(WT, self.equation.S, out=self.state.Q)
-        self.walks.A[:] = (WT * WT).T / self.walks.s
+        self.A[:] = (WT * WT).T
         return True
 
     def sweep(self, columns: IntArray) -> float:
         """Visit the columns in turn; returns by how much the stage objective fell."""
-        WT, Q, _, decrease = self.state
-        walk_sweep(self.equation, WT, Q, decrease, self.walks, self.memory, columns)
-        return float(self.weight[columns] @ decrease[columns])
+        walk_sweep(self.equation, self.state, self.A, self.column, columns)
+        return float(self.weight[columns] @ self.state.decrease[columns])

@@ -1,0 +1,232 @@
+"""The elastic net of one column: over b with b_j = 0,
+
+    ½ b'Sb - S_j'b + Σ_i lam_i |b_i| + ½ Σ_i ridge_i b_i².
+
+Coordinate steps decide which weights are non-zero, Newton steps how large they are: the former
+crawl along the narrow valleys of collinear variables, the latter cross them at once. ``lam`` is inf
+where an edge may not exist; q = S b is kept up to date by whoever changes b.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from analyticdag._jit import kernel
+from analyticdag._typing import FloatArray, IntArray
+
+# A weight whose ridge exceeds its own variance so many times is left to the coordinate steps: it
+# hardly moves with the others, and would make the Newton system three times larger for nothing.
+_STIFF = 30.0
+_JITTER = 1e-9  # relative; makes duplicated columns solvable
+_ROUNDS = 10
+_NEWTON_STEPS = 5
+_LITTLE = 3.0  # rounds end when one wins less than this many times the least worth of a weight
+
+
+class Workbench(NamedTuple):
+    """Scratch memory for the Newton system."""
+
+    free: IntArray
+    new: FloatArray
+    y: FloatArray
+    square: FloatArray
+
+
+def workbench(d: int) -> Workbench:
+    """Room for up to d free weights."""
+    return Workbench(np.empty(d, np.int64), np.empty(d), np.empty(d), np.empty(d * d))
+
+
+@kernel
+def add_multiple(target: FloatArray, factor: float, source: FloatArray) -> None:
+    """target += factor * source, in place."""
+    for k in range(target.shape[0]):
+        target[k] += factor * source[k]
+
+
+@kernel
+def coordinate_pass(
+    S: FloatArray,
+    j: int,
+    b: FloatArray,
+    q: FloatArray,
+    ridge: FloatArray,
+    lam: FloatArray,
+    worth: float,
+    credit: float,
+) -> float:
+    """Put each weight where it is best; returns credit + the decrease.
+
+    A weight worth less than ``worth`` is kept at zero, or put there if what the column has won so
+    far (``credit``) pays for it: so the pass as a whole never raises the objective.
+    """
+    for i in range(b.shape[0]):
+        old, own = b[i], S[i, i] + ridge[i]
+        pull = S[j, i] - q[i] + S[i, i] * old
+        strength = max(abs(pull) - lam[i], 0.0)
+        best = 0.5 * strength * strength / own if strength > 0.0 else 0.0
+        if old == 0.0:
+            if best < worth or strength == 0.0:
+                continue
+            now = 0.0
+        else:
+            now = (pull - 0.5 * own * old) * old - lam[i] * abs(old)  # what it is worth as it is
+        new = math.copysign(strength / own, pull) if strength > 0.0 else 0.0
+        if best < worth and now <= credit:
+            best, new = 0.0, 0.0
+        if new == old or (best - now < 1e-3 * worth and new != 0.0):
+            continue
+        credit += best - now
+        add_multiple(q, new - old, S[i])
+        b[i] = new
+    return credit
+
+
+@kernel
+def cholesky_solve(H: FloatArray, y: FloatArray) -> bool:
+    """Solve H x = y in place of y, H given by its upper triangle; False if not positive."""
+    p = H.shape[0]
+    for k in range(p):
+        if not H[k, k] > 0.0:
+            return False
+        root = math.sqrt(H[k, k])
+        H[k, k] = root
+        for n in range(k + 1, p):
+            H[k, n] /= root
+        for i in range(k + 1, p):
+            factor = H[k, i]
+            for n in range(i, p):
+                H[i, n] -= factor * H[k, n]
+    for k in range(p):
+        y[k] /= H[k, k]
+        for n in range(k + 1, p):
+            y[n] -= y[k] * H[k, n]
+    for k in range(p - 1, -1, -1):
+        total = y[k]
+        for n in range(k + 1, p):
+            total -= H[k, n] * y[n]
+        y[k] = total / H[k, k]
+    return True
+
+
+@kernel
+def free_weights(
+    S: FloatArray,
+    j: int,
+    b: FloatArray,
+    q: FloatArray,
+    ridge: FloatArray,
+    lam: FloatArray,
+    worth: float,
+    bench: Workbench,
+) -> int:
+    """Collect the free weights, and minus their gradient in y; 0 when nothing is to be won."""
+    p, expected = 0, 0.0
+    for i in range(b.shape[0]):
+        if b[i] != 0.0 and ridge[i] <= _STIFF * S[i, i]:
+            pull = S[j, i] - q[i] - math.copysign(lam[i], b[i]) - ridge[i] * b[i]
+            bench.free[p] = i
+            bench.y[p] = pull
+            expected += pull * pull / (S[i, i] + ridge[i])
+            p += 1
+    # Collinear weights can win far more than this sum says, hence the small threshold.
+    return p if expected > 1e-3 * worth else 0
+
+
+@kernel
+def change_of_objective(
+    S: FloatArray,
+    j: int,
+    b: FloatArray,
+    q: FloatArray,
+    ridge: FloatArray,
+    lam: FloatArray,
+    bench: Workbench,
+    p: int,
+) -> float:
+    """What moving the free weights to bench.new would do to the objective."""
+    change = 0.0
+    for m in range(p):
+        i, x = bench.free[m], bench.new[m]
+        delta = x - b[i]
+        slope = q[i] - S[j, i] + 0.5 * (S[i, i] * delta + ridge[i] * (x + b[i]))
+        for n in range(m):
+            k = bench.free[n]
+            slope += S[i, k] * (bench.new[n] - b[k])
+        change += delta * slope + lam[i] * (abs(x) - abs(b[i]))
+    return change
+
+
+@kernel
+def newton_step(
+    S: FloatArray,
+    j: int,
+    b: FloatArray,
+    q: FloatArray,
+    ridge: FloatArray,
+    lam: FloatArray,
+    worth: float,
+    bench: Workbench,
+) -> float:
+    """Solve for the free weights with their signs held; returns the decrease.
+
+    Weights that would change sign stop at zero. If that raises the objective, the step goes only
+    as far as the first of them, where it is sure to fall.
+    """
+    free, new, y = bench.free, bench.new, bench.y
+    p = free_weights(S, j, b, q, ridge, lam, worth, bench)
+    H = bench.square[: p * p].reshape((p, p))
+    for m in range(p):
+        i = free[m]
+        H[m, m] = (1.0 + _JITTER) * S[i, i] + ridge[i]
+        for n in range(m + 1, p):
+            H[m, n] = S[i, free[n]]
+    if p == 0 or not cholesky_solve(H, y):
+        return 0.0
+    longest, first = 1.0, -1
+    for m in range(p):
+        old = b[free[m]]
+        new[m] = old + y[m]
+        if new[m] * old <= 0.0:
+            new[m] = 0.0
+            if -old / y[m] < longest:
+                longest, first = -old / y[m], m
+    change = change_of_objective(S, j, b, q, ridge, lam, bench, p)
+    if not change < 0.0 and first >= 0:
+        for m in range(p):
+            new[m] = b[free[m]] + longest * y[m] if m != first else 0.0
+        change = change_of_objective(S, j, b, q, ridge, lam, bench, p)
+    if not change < 0.0:
+        return 0.0
+    for m in range(p):
+        add_multiple(q, new[m] - b[free[m]], S[free[m]])
+        b[free[m]] = new[m]
+    return -change
+
+
+@kernel
+def solve_elastic_net(
+    S: FloatArray,
+    j: int,
+    b: FloatArray,
+    q: FloatArray,
+    ridge: FloatArray,
+    lam: FloatArray,
+    worth: float,
+    bench: Workbench,
+) -> None:
+    """Minimise over b from where it is, in place of b and q."""
+    won = 0.0
+    for _ in range(_ROUNDS):
+        before = won
+        won = coordinate_pass(S, j, b, q, ridge, lam, worth, won)
+        for _ in range(_NEWTON_STEPS):
+            step = newton_step(S, j, b, q, ridge, lam, worth, bench)
+            won += step
+            if step < 1e-2 * worth:
+                break
+        if won - before < _LITTLE * worth:
+            break
