@@ -12,6 +12,7 @@ import pytest
 
 from analyticdag import AnalyticDAG, Knowledge
 from analyticdag.errors import ParameterError
+from analyticdag.functions import Exponential, Inverse
 from analyticdag.graphs import is_dag, to_cpdag
 from analyticdag.optimize.exact import Columns
 from analyticdag.optimize.trace import Status
@@ -78,6 +79,14 @@ def test_every_engine_survives_difficult_tables(engine: str) -> None:
         assert is_dag(model.weights_), name
         assert np.isfinite(model.weights_).all(), name
         assert np.isfinite(model.score(table)), name
+
+
+@pytest.mark.parametrize(
+    "constraint", ["exponential", "order-1", "order-4", Inverse() + Exponential()]
+)
+def test_the_exact_path_takes_any_constraint(constraint: Any) -> None:
+    model = AnalyticDAG(constraint=constraint, refine=False, loss="mse").fit(frame())
+    np.testing.assert_array_equal(model.adjacency_matrix_, data().weights != 0)
 
 
 def test_the_exact_path_from_zero() -> None:

@@ -31,6 +31,7 @@ from analyticdag.errors import (
 )
 from analyticdag.functions import Exponential, Inverse
 from analyticdag.graphs import is_dag
+from analyticdag.linear import FixedBy
 from analyticdag.losses import covariance
 from analyticdag.metrics import compare
 from analyticdag.optimize.adam import Adam
@@ -90,6 +91,8 @@ def test_the_attributes_keep_the_contract(fitted: AnalyticDAG) -> None:
     assert fitted.loss_ == "mse"
     assert [(e.source, e.target) for e in fitted.edges_] == list(fitted.graph_.edges)
     assert fitted.edges_[0].weight == W[0, 1]
+    assert {e.fixed_by for e in fitted.edges_} == {FixedBy.EQUAL_VARIANCES}
+    assert list(pd.DataFrame(fitted.edges_).columns)[:3] == ["source", "target", "weight"]
     assert fitted.removed_edges_ == []
     assert fitted.n_features_in_ == 4
     assert list(fitted.feature_names_in_) == NAMES

@@ -17,6 +17,6 @@
 from __future__ import annotations
 
 from analyticdag.linear.estimator import AnalyticDAG
-from analyticdag.linear.finish import Edge
+from analyticdag.linear.labels import Edge, FixedBy
 
-__all__ = ["AnalyticDAG", "Edge"]
+__all__ = ["AnalyticDAG", "Edge", "FixedBy"]

@@ -25,7 +25,7 @@ from analyticdag.functions import AnalyticFunction, Truncated
 from analyticdag.graphs import to_cpdag, topological_order
 from analyticdag.knowledge import Knowledge
 from analyticdag.linear.choice import LossChoice
-from analyticdag.linear.finish import Edge, edge_table
+from analyticdag.linear.labels import Edge, directions, edge_strength, edge_table, near_border
 from analyticdag.linear.learn import Learned, learn
 from analyticdag.linear.options import SCALE_LOSSES, Options
 from analyticdag.linear.paths import constraints_on
@@ -75,7 +75,8 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
     graph_ : networkx.DiGraph on the column names, edges with a `weight`.
     cpdag_ : (d, d) of 0 and 1, the equivalence class; an undirected edge is set both ways.
     causal_order_ : column indices, every cause before its effects: the certificate of a DAG.
-    edges_ : tuple of Edge(source, target, weight), by name.
+    edges_ : tuple of Edge, by name: weight, standard error, partial correlation, what fixed the
+        direction, and whether it nearly was no edge. `pandas.DataFrame(edges_)` is a table.
     removed_edges_ : list of (source, target) that were dropped to break cycles or to respect
         max_parents.
     h_ : the constraint at `weights_`; zero.
@@ -196,11 +197,11 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
         W, adjacency = finished.weights, finished.adjacency
         self.weights_ = W
         self.adjacency_matrix_ = adjacency.astype(np.int64)
-        self.edges_ = edge_table(W, adjacency, names)
+        self.cpdag_ = to_cpdag(adjacency)
+        self.edges_ = self._edge_table(statistics, options, learned)
         self.graph_ = nx.DiGraph()
         self.graph_.add_nodes_from(names)
-        self.graph_.add_weighted_edges_from(self.edges_)
-        self.cpdag_ = to_cpdag(adjacency)
+        self.graph_.add_weighted_edges_from((e.source, e.target, e.weight) for e in self.edges_)
         self.causal_order_ = topological_order(adjacency)
         self.removed_edges_ = [
             (names[i], names[j]) for i, j in (*finished.on_cycles, *finished.over_limit)
@@ -214,6 +215,23 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
         )
         if not self.status_.converged:
             warnings.warn(self.status_.value, NotConvergedWarning, stacklevel=4)
+
+    def _edge_table(
+        self, statistics: Statistics, options: Options, learned: Learned
+    ) -> tuple[Edge, ...]:
+        """Return what is known about every edge."""
+        names, adjacency = statistics.names, learned.finished.adjacency
+        n, W = statistics.n_samples, learned.finished.weights
+        strength = edge_strength(statistics.S, n, adjacency)
+        fixed = directions(
+            adjacency,
+            self.cpdag_,
+            options.knowledge.resolve(names).allowed,
+            equal_variances=learned.loss in SCALE_LOSSES,
+        )
+        price = learned.trace.edge_price(learned.loss)
+        near = near_border(W, strength, n, threshold=options.w_threshold, price=price)
+        return edge_table(names, W, strength, fixed, near)
 
     def _remember_names(self, names: Any, n_features: int) -> None:
         """Set what scikit-learn sets from a table."""

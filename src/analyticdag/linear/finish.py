@@ -9,23 +9,13 @@ What steps 2 and 3 took is reported; the order that remains is the certificate.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.graphs import nearest_dag
 from analyticdag.knowledge import Constraints
-
-
-class Edge(NamedTuple):
-    """One row of `edges_`."""
-
-    source: Hashable
-    target: Hashable
-    weight: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,15 +40,6 @@ def finish(weights: FloatArray, threshold: float, constraints: Constraints) -> F
     adjacency: BoolArray = W != 0.0
     W = np.where(np.abs(W) > _TINY, W, 0.0)
     return Finished(W, adjacency, tuple(on_cycles), tuple(over_limit))
-
-
-def edge_table(
-    weights: FloatArray, adjacency: BoolArray, names: Sequence[Hashable]
-) -> tuple[Edge, ...]:
-    """Return the edges by name, in the order of the columns."""
-    return tuple(
-        Edge(names[int(i)], names[int(j)], float(weights[i, j])) for i, j in np.argwhere(adjacency)
-    )
 
 
 _TINY = float(np.finfo(np.float64).tiny)

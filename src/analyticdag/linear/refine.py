@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import asdict
+from typing import Literal
 
 import numpy as np
 
@@ -47,11 +48,15 @@ def refine(
     """Search from every start with the score that belongs to the loss."""
     # Compiled code: imported when it is used, so that importing the package stays cheap.
     from analyticdag.search import search_orders
+    from analyticdag.search.scores import DEFAULT_GAMMA, edge_penalty
 
+    score: Literal["unequal", "equal"] = "unequal" if loss == UNEQUAL else "equal"
+    gamma = DEFAULT_GAMMA[score]
     result = search_orders(
         statistics.S,
         statistics.n_samples,
-        score="unequal" if loss == UNEQUAL else "equal",
+        score=score,
+        gamma=gamma,
         allowed=constraints.allowed,
         required=constraints.required,
         max_parents=constraints.max_parents,
@@ -62,8 +67,9 @@ def refine(
     )
     record = SearchRecord(
         loss=loss,
-        score=result.score,
+        score=float(result.score),
         start=result.start,
+        price=edge_penalty(statistics.n_samples, len(statistics.S), gamma),
         contributions=tuple(asdict(c) for c in result.contributions),
     )
     adjacency = (result.weights != 0.0) | constraints.required

@@ -95,11 +95,15 @@ class TraceRecord:
 
 @dataclass(frozen=True)
 class SearchRecord:
-    """An order search: which start won, and what each start led to (smaller scores are better)."""
+    """An order search: which start won, and what each start led to (smaller scores are better).
+
+    `price` is what the score charges for an edge.
+    """
 
     loss: str
     score: float
     start: str
+    price: float
     contributions: tuple[dict[str, Any], ...] = field(compare=False)  # they hold times
 
     def to_dict(self) -> dict[str, Any]:
@@ -119,6 +123,10 @@ class Trace:
 
     def __len__(self) -> int:
         return len(self.records)
+
+    def edge_price(self, loss: str) -> float:
+        """Return what an edge had to be worth in the search under a loss; zero without one."""
+        return next((record.price for record in self.search if record.loss == loss), 0.0)
 
     def stages(self) -> tuple[TraceRecord, ...]:
         """Return the record that closed each stage."""
