@@ -19,6 +19,7 @@ __all__ = ["cyclic_components", "dominance_scaling", "spectral_radius"]
 
 _MARGIN = 0.99  # room for rounding in a proof by strict inequality
 _TARGET = 0.9
+_TINY = 1e-30
 
 
 def cyclic_components(A: np.ndarray[Any, Any]) -> list[IntArray]:
@@ -76,6 +77,8 @@ def _perron(A: Array, tol: float, max_squarings: int = 60) -> float:
     upper = shift
     for _ in range(max_squarings):
         v = xp.sum(P, axis=1)
+        if float(xp.min(v)) < _TINY:  # Perron's vector leaves the range of the numbers
+            return _gelfand(A)
         growth = (A @ v) / v
         upper = min(upper, float(xp.max(growth)))
         if upper - float(xp.min(growth)) <= tol * upper:
