@@ -63,7 +63,7 @@ def hessian(function: AnalyticFunction, A: FloatArray) -> FloatArray:
             f"or at most {_DENSE_LIMIT} nodes"
         )
     columns = [_derivative_along(function, A, E.reshape(d, d)).ravel() for E in np.eye(d * d)]
-    return np.array(columns)
+    return np.array(columns).reshape(d * d, d * d)
 
 
 def hessian_spectral_radius(function: AnalyticFunction, A: FloatArray) -> float:
@@ -104,13 +104,13 @@ def truncation_bound(function: AnalyticFunction, A: FloatArray, degree: int) -> 
 
 def _tail(f: AnalyticFunction, first: int, theta: float) -> float:
     """sum_{i>=0} c_(first+i) theta^i, summed until the terms no longer count."""
-    count = 64
-    while True:
-        c = f.coefficients(first + count)[first:]
-        terms = c * theta ** np.arange(count)
+    for count in (64, 512, 4096):
+        terms = f.coefficients(first + count)[first:] * theta ** np.arange(count)
         if terms[-1] <= 1e-17 * terms.sum():
             return float(terms.sum())
-        count *= 2
+    # Close to the radius the series is slow, and f(theta) far above what is subtracted.
+    head = f.coefficients(first) @ theta ** np.arange(first) if first else 0.0
+    return float((f(theta) - head) / theta**first)
 
 
 def _non_negative(A: FloatArray) -> FloatArray:
