@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import math
 from contextlib import AbstractContextManager
-from typing import Any, NamedTuple
+from typing import Any
 
 import array_api_compat
 import array_api_compat.numpy
 import numpy as np
 from array_api_compat import device, is_torch_array
-from scipy.linalg import lapack
 
 from analyticdag._typing import Array
 from analyticdag.errors import DataError
@@ -28,7 +27,6 @@ __all__ = [
     "host_view",
     "identity",
     "like",
-    "lu_inverse",
     "quiet",
     "set_diagonal",
 ]
@@ -68,13 +66,16 @@ def _all_finite(array: Array, xp: Any) -> bool:
 
 
 def _as_array(matrix: Any, name: str) -> Array:
-    if _is_numpy(matrix) and matrix.dtype != object:
+    if type(matrix) is np.ndarray and matrix.dtype != object:
         return matrix
-    try:
-        array_namespace(matrix)
-        return matrix
-    except TypeError:
-        pass
+    if not _is_numpy(matrix):
+        try:
+            array_namespace(matrix)
+            return matrix
+        except TypeError:
+            pass
+    elif matrix.dtype != object:
+        return np.asarray(matrix)  # np.matrix would read * as a matrix product
     try:
         return np.asarray(matrix, dtype=np.float64)
     except (TypeError, ValueError):
@@ -115,16 +116,11 @@ def epsilon(array: Array) -> float:
 
 def diagonal_of_product(P: Array, Q: Array) -> Array:
     """The diagonal of P @ Q."""
-    if isinstance(P, np.ndarray):
-        return np.einsum("ij,ji->i", P, Q)
     return array_namespace(P).sum(P * Q.T, axis=1)
 
 
 def set_diagonal(matrix: Array, diagonal: Array) -> Array:
-    """The matrix with another diagonal; a NumPy matrix is written in place."""
-    if _is_numpy(matrix):
-        matrix.reshape(-1)[:: matrix.shape[0] + 1] = diagonal
-        return matrix
+    """The matrix with another diagonal."""
     eye = identity(matrix)
     return matrix * (1 - eye) + eye * diagonal[:, None]
 
@@ -132,37 +128,3 @@ def set_diagonal(matrix: Array, diagonal: Array) -> Array:
 def quiet() -> AbstractContextManager[Any]:
     """No overflow warnings: a series that diverges is an answer here, not a surprise."""
     return np.errstate(over="ignore", invalid="ignore", divide="ignore")
-
-
-class LU(NamedTuple):
-    """An inverse, minus the log-determinant, and the factors where those are small."""
-
-    inverse: np.ndarray[Any, Any]
-    log_det: float
-    factors: np.ndarray[Any, Any] | None  # of the transpose, L and U packed, not pivoted
-
-
-_LAPACK = {
-    np.dtype(np.float64): (lapack.dgetrf, lapack.dgetri, lapack.dgetri_lwork),
-    np.dtype(np.float32): (lapack.sgetrf, lapack.sgetri, lapack.sgetri_lwork),
-}
-
-
-def lu_inverse(matrix: np.ndarray[Any, Any], floor: float) -> LU | None:
-    """Inverse of a C-ordered NumPy matrix (overwritten); None if it is singular.
-
-    LAPACK itself rather than ``scipy.linalg.inv``: the factors give the determinant as well,
-    and a full-size work array makes getri about a third faster. The factors are kept, at the
-    price of a copy, when the log-determinant is below ``floor`` and no row was exchanged.
-    """
-    getrf, getri, getri_lwork = _LAPACK[matrix.dtype]
-    # The transpose of a C-ordered matrix is Fortran-ordered: LAPACK works on it in place.
-    factors, pivots, info = getrf(matrix.T, overwrite_a=True)
-    if info != 0:
-        return None
-    size = len(matrix)
-    log_det = -float(np.log(np.abs(factors.diagonal())).sum())
-    keep = log_det <= floor and bool((pivots == np.arange(size)).all())
-    lwork = int(getri_lwork(size)[0].real)
-    inverse, info = getri(factors, pivots, lwork=lwork, overwrite_lu=not keep)
-    return LU(inverse.T, log_det, factors if keep else None) if info == 0 else None

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from analyticdag._arrays import array_namespace, as_square_matrix, host_view, identity, like
+from analyticdag._arrays import array_namespace, as_square_matrix, host_view, identity, like, quiet
 from analyticdag._terms import Term
 from analyticdag._typing import Array, IntArray
 from analyticdag.errors import DataError, OutsideDomainError, ParameterError
@@ -33,7 +33,7 @@ _RESET_PER_ORDER = 0.1  # Algorithm 1 resets s to rho(A) + 0.1 * order
 class Acyclicity:
     """The acyclicity constraint of an analytic function.
 
-    ``method`` says how (I - A/s)^-1 is formed: by LU factors, by doubling the power series as
+    ``method`` says how (I - A/s)^-1 is formed: by LU in blocks, by doubling the power series as
     in Algorithm 1, or ("auto") by whichever is faster, LU on the CPU and doubling elsewhere.
     """
 
@@ -58,7 +58,9 @@ class Acyclicity:
         W = as_square_matrix(W, "W")
         host = host_view(W)
         if host is None:
-            value, slope = self._whole(W * W)
+            with quiet():
+                A = W * W
+            value, slope = self._whole(A)
             return value, 2 * self._slope[0] * W * slope.T
         value, gradient = self._by_components(host)
         return _number_like(value, W), like(gradient, W)
@@ -129,7 +131,9 @@ class Acyclicity:
     def _component(self, W: np.ndarray[Any, Any]) -> tuple[float, np.ndarray[Any, Any]]:
         from analyticdag._kernels import times_transposed
 
-        value, slope = self._whole(W * W)
+        with quiet():
+            A = W * W
+        value, slope = self._whole(A)
         return float(value), times_transposed(W, slope, 2 * self._slope[0])
 
     def _small_components(
@@ -144,7 +148,7 @@ class Acyclicity:
 
         order, s, coefficient = self._order_family
         largest = max((b - a for a, b in pairwise(starts.tolist())), default=0)
-        if not order or largest > _SMALL or W.dtype != np.float64:
+        if not order or self.method != "auto" or largest > _SMALL or W.dtype != np.float64:
             return None
         total = order_gradient(W, members, starts, s, order, gradient)
         if total < 0:
@@ -168,11 +172,15 @@ class Acyclicity:
 
     def _whole(self, A: Array) -> tuple[Any, Array]:
         """tr f(A) - c0 d and f'(A), but for its factor, worked out in a benign scaling."""
+        if A.shape[0] == 0:
+            return array_namespace(A).sum(A), A
         v, proved = dominance_scaling(A, self._scale)
+        if not proved and not bool(array_namespace(A).all(array_namespace(A).isfinite(A))):
+            raise DataError("W * W overflows; scale the weights down")
         # tr f(D^-1 A D) = tr f(A): any scaling gives the same h.
         scaled = A if v is None else A * v[None, :] / v[:, None]
         try:
-            value, slope = self._evaluated(MatrixPieces(scaled, self.method, proved))
+            value, slope = self._evaluated(MatrixPieces(scaled, self.method))
         except NotConvergentError:
             raise self._outside(A) from None
         return value, slope if v is None else slope * v[:, None] / v[None, :]
