@@ -263,14 +263,20 @@ def test_a_terminal_shows_a_bar(simulation: Path, tmp_path: Path) -> None:
     assert "report" in shown
 
 
-def test_ctrl_c_keeps_the_finished_stages(tmp_path: Path) -> None:
+def test_ctrl_c_keeps_the_finished_stages(command: Command, tmp_path: Path) -> None:
     from analyticdag.cli.tools import simulate_command
 
     simulate_command("ER2", out=tmp_path, nodes=60, samples=200, quiet=True)
-    base = ("fit", tmp_path / "data.csv", "--solver", "adam", "--no-refine", "--loss", "mse")
-    code, shown = in_terminal(*base, "--max-steps", 9000, interrupt_at="stage 1/5")
+    same = ("fit", tmp_path / "data.csv", *STEPS[2:], "--max-steps", 2500)
+    # A stage is shown before it is written down: at the second, the first is safe.
+    code, shown = in_terminal(*same, interrupt_at="stage 2/5")
     assert code == 1, shown
     assert "the same command goes on" in shown
     assert "Traceback" not in shown
     assert len(list(tmp_path.glob(".*.checkpoint"))) == 1
     assert not (tmp_path / "data-analyticdag").exists()
+    result = command(*same)
+    assert result.code == 0, result.err
+    assert "stage 1 of 5" not in result.err
+    assert "stage 5 of 5" in result.err
+    assert list(tmp_path.glob(".*.checkpoint")) == []

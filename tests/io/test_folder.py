@@ -104,7 +104,12 @@ def test_what_fixed_a_direction() -> None:
     W = np.zeros((6, 6))
     W[0, 2] = W[1, 2] = W[3, 4] = W[4, 5] = 1.0
     run = run_of_weights(W, ["a", "b", "c", "d", "e", "f"], knowledge=knowledge)
-    assert [edge.fixed_by for edge in run.edges] == ["data", "data", "knowledge", "assumption"]
+    assert [edge.fixed_by for edge in run.edges] == [
+        *("collider", "collider"),
+        *("knowledge", "knowledge"),  # the second follows: turned round it would make a collider
+    ]
+    assert [edge.kind for edge in run.edges] == ["data", "data", "knowledge", "knowledge"]
+    assert run_of_chain(("a", "b")).edges[0].kind == "open"
 
 
 def test_nothing_is_overwritten(run: SavedRun, tmp_path: Path) -> None:

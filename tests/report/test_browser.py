@@ -223,7 +223,7 @@ def test_hovering_an_edge_tells_its_weight(visit: Opener, sachs_run: SavedRun) -
     )
     tip = page.inner_text("#tip")
     assert f"{float(f'{sachs_run.edges[k].weight:.4g}'):g}" in tip
-    assert "direction fixed by" in tip
+    assert "direction" in tip
 
 
 def test_a_node_can_be_dragged_and_its_edges_follow(visit: Opener, sachs_run: SavedRun) -> None:
@@ -328,8 +328,9 @@ def test_the_table_sorts_and_filters(visit: Opener, sachs_run: SavedRun) -> None
         "#edge-table tbody tr", "rs => rs.map(r => r.cells[0].innerText)"
     )
     assert causes == sorted(causes, key=str.lower)
-    page.fill("#filter", "data")
-    expected = sum(edge.fixed_by == "data" for edge in sachs_run.edges)
+    page.fill("#filter", "not fixed")
+    expected = sum(edge.fixed_by == "not fixed" for edge in sachs_run.edges)
+    assert expected > 0
     assert page.inner_text("#table-count").startswith(f"{expected} of ")
     page.fill("#filter", "")
     page.click("#edge-table tbody tr:first-child")

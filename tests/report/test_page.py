@@ -168,10 +168,10 @@ def test_scales_are_spoken_of_where_the_loss_reads_them() -> None:
 
 def test_certainty_counts_every_edge_once() -> None:
     run = complete_run()
-    counted = {kind: count for kind, count, _ in certainty(run)}
-    assert counted == {"data": 3, "knowledge": 0, "assumption": 0}
+    counted = {(label, kind): count for label, kind, count, _ in certainty(run) if count}
+    assert counted == {("collider", "data"): 2, ("orientation rules", "data"): 1}
     odd = replace(run, edges=tuple(replace(edge, fixed_by="interventions") for edge in run.edges))
-    assert ("interventions", 3, "as the run recorded it") in certainty(odd)
+    assert ("interventions", "open", 3, "as the run recorded it") in certainty(odd)
 
 
 def test_the_methods_paragraph_says_what_was_done() -> None:

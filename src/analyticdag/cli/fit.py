@@ -224,7 +224,7 @@ def _tell(
     if as_json:
         line(out, json.dumps(_summary(run, folder, page), ensure_ascii=True))
     elif not quiet:
-        fixed = sum(edge.fixed_by == "data" for edge in run.edges)
+        fixed = sum(edge.kind == "data" for edge in run.edges)
         line(
             out,
             f"{run.n_nodes} variables, {len(run.edges)} edges, {fixed} with a direction that the "

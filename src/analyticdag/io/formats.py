@@ -39,7 +39,7 @@ def dot(run: SavedRun) -> str:
     """Return the graph for Graphviz; edges that the equivalence class leaves open are dashed."""
 
     def line(edge: EdgeRecord) -> str:
-        style = "" if edge.fixed_by == "data" else ", style=dashed"
+        style = "" if edge.kind == "data" else ", style=dashed"
         return f'[label="{edge.weight:.3g}", weight=1{style}]'
 
     nodes = [
@@ -82,12 +82,17 @@ def edges_csv(run: SavedRun) -> str:
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(
-        ["source", "target", "weight", "standardized_weight", "direction_fixed_by", "stability"]
+        [
+            *("source", "target", "weight", "standard_error", "standardized_weight"),
+            *("direction_fixed_by", "near_threshold", "stability"),
+        ]
     )
     for edge in run.edges:
         source, target = map(_no_formula, run.edge_names(edge))
-        numbers = [_number(edge.weight), _number(edge.standardized)]
-        writer.writerow([source, target, *numbers, edge.fixed_by, _number(edge.stability)])
+        numbers = map(_number, (edge.weight, edge.standard_error, edge.standardized))
+        near = "" if edge.near_threshold is None else str(edge.near_threshold).lower()
+        row = [source, target, *numbers, edge.fixed_by, near, _number(edge.stability)]
+        writer.writerow(row)
     return buffer.getvalue()
 
 

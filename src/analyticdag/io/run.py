@@ -1,11 +1,7 @@
 """A fit as plain data: `SavedRun` holds all that files and reports show, and no estimator.
 
 `record_of(estimator)` is the one place that reads the estimator's attributes. Every `EdgeRecord`
-says what fixed its direction:
-
-- *data*: all graphs of the equivalence class agree on it (it is directed in the CPDAG);
-- *knowledge*: the class leaves it open, and the user's knowledge rules the other way out;
-- *assumption*: neither; the loss chose, by what it assumes of noise and scales.
+says what fixed its direction, in the words of `analyticdag.linear.labels.FixedBy`.
 """
 
 from __future__ import annotations
@@ -24,8 +20,12 @@ from analyticdag.errors import InputError
 from analyticdag.graphs import edge_list, to_cpdag, topological_order
 from analyticdag.io.audit import Audit
 from analyticdag.knowledge import Knowledge
+from analyticdag.linear.labels import FixedBy, directions
 
-DATA, KNOWLEDGE, ASSUMPTION = "data", "knowledge", "assumption"
+# What holds in every graph that fits the data equally well.
+FIXED_BY_DATA = (FixedBy.COLLIDER, FixedBy.ORIENTATION_RULES)
+# Losses that prefer a direction because all noise is assumed to have one variance.
+EQUAL_VARIANCES = ("mse", "likelihood-ev")
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,16 @@ class EdgeRecord:
     weight: float
     fixed_by: str
     standardized: float | None = None
+    standard_error: float | None = None
+    near_threshold: bool | None = None
     stability: float | None = None
+
+    @property
+    def kind(self) -> str:
+        """What the direction rests on: "data", "knowledge", or neither: "open"."""
+        if self.fixed_by in FIXED_BY_DATA:
+            return "data"
+        return "knowledge" if self.fixed_by == FixedBy.KNOWLEDGE else "open"
 
     @property
     def strength(self) -> float:
@@ -129,8 +138,9 @@ def run_of_weights(
     order = topological_order(adjacency, names)
     cpdag = to_cpdag(adjacency)
     allowed = (knowledge or Knowledge()).resolve(names).allowed
+    fixed = directions(adjacency, cpdag, allowed, equal_variances=False)
     edges = tuple(
-        EdgeRecord(i, j, float(W[i, j]), fixed_by(i, j, cpdag, allowed), _in_sd(W, i, j, audit))
+        EdgeRecord(i, j, float(W[i, j]), str(fixed[i, j]), _in_sd(W, i, j, audit))
         for i, j in edge_list(W)
     )
     return SavedRun(
@@ -162,33 +172,27 @@ def _edges(
 ) -> tuple[EdgeRecord, ...]:
     """Read the rows of `edges_`; labels and stability are taken over where it has them."""
     position = {name: k for k, name in enumerate(names)}
-    knowledge = estimator.knowledge or Knowledge()
-    allowed = knowledge.resolve(names).allowed
+    allowed = (estimator.knowledge or Knowledge()).resolve(names).allowed
+    adjacency = np.asarray(estimator.adjacency_matrix_, dtype=bool)
+    equal = estimator.loss_ in EQUAL_VARIANCES
+    fixed = directions(adjacency, estimator.cpdag_, allowed, equal_variances=equal)
     records = []
     for edge in estimator.edges_:
         i, j = position[edge.source], position[edge.target]
-        given = getattr(edge, "fixed_by", None)
-        stability = getattr(edge, "stability", None)
+        in_sd = _in_sd(estimator.weights_, i, j, audit)
         records.append(
             EdgeRecord(
                 source=i,
                 target=j,
                 weight=float(edge.weight),
-                fixed_by=str(given) if given else fixed_by(i, j, estimator.cpdag_, allowed),
-                standardized=float(edge.weight)
-                if estimator.standardize
-                else _in_sd(estimator.weights_, i, j, audit),
-                stability=None if stability is None else float(stability),
+                fixed_by=str(getattr(edge, "fixed_by", fixed[i, j])),
+                standardized=float(edge.weight) if estimator.standardize else in_sd,
+                standard_error=plain(getattr(edge, "standard_error", None)),
+                near_threshold=getattr(edge, "near_threshold", None),
+                stability=plain(getattr(edge, "stability", None)),
             )
         )
     return tuple(sorted(records, key=lambda edge: (edge.source, edge.target)))
-
-
-def fixed_by(i: int, j: int, cpdag: IntArray, allowed: BoolArray) -> str:
-    """Say what fixed the direction of i -> j."""
-    if not cpdag[j, i]:
-        return DATA
-    return ASSUMPTION if allowed[j, i] else KNOWLEDGE
 
 
 def _in_sd(W: FloatArray, i: int, j: int, audit: Audit | None) -> float | None:

@@ -21,7 +21,7 @@ from analyticdag.io.folder import write_text
 from analyticdag.io.run import SavedRun
 from analyticdag.report.picture import BOXES, Picture, draw
 from analyticdag.report.plots import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, trace_panels
-from analyticdag.report.text import CITATION, certainty, foreign_methods, methods, notices
+from analyticdag.report.text import CITATION, certainty, foreign_methods, kinds, methods, notices
 
 # In the order in which they build on each other.
 SCRIPTS = ("model.js", "shapes.js", "view.js", "controls.js", "table.js", "download.js", "start.js")
@@ -69,6 +69,8 @@ def _context(run: SavedRun, picture: Picture) -> dict[str, Any]:
         "standardized": any(edge.standardized is not None for edge in run.edges),
         "notices": notices(run),
         "certainty": certainty(run),
+        "kinds": kinds(run),
+        "errors": any(edge.standard_error is not None for edge in run.edges),
         "panels": trace_panels(run.trace),
         "plot": {
             "width": WIDTH,
@@ -110,6 +112,9 @@ def viewer_data(run: SavedRun, picture: Picture) -> dict[str, Any]:
                 "standardized": edge.standardized,
                 "stability": edge.stability,
                 "fixedBy": edge.fixed_by,
+                "kind": edge.kind,
+                "error": edge.standard_error,
+                "near": bool(edge.near_threshold),
                 "open": bool(run.cpdag[edge.target, edge.source]),
                 "bends": [[round(x, 1), round(y, 1)] for x, y in curve.bends],
             }

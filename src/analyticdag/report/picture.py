@@ -112,7 +112,7 @@ def _curves(
                 label=f"{edge.weight:.2f}" if abs(edge.weight) >= 0.005 else f"{edge.weight:.1g}",
                 thickness=round(1.2 + 2.6 * math.sqrt(edge.strength / strongest), 2),
                 bends=bends[k],
-                classes=f"edge {sign}{open_in_class} by-{edge.fixed_by}",
+                classes=f"edge {sign}{open_in_class} by-{edge.kind}",
                 description=f"{source} → {target}, weight {edge.weight:.4g}",
             )
         )

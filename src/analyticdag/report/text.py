@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections import Counter
 
 from analyticdag.io.audit import Audit
-from analyticdag.io.run import SavedRun
+from analyticdag.io.run import EdgeRecord, SavedRun
+from analyticdag.linear.labels import FixedBy
 from analyticdag.report.picture import short_label
 
 CITATION = (
@@ -81,19 +82,38 @@ def scale_notices(audit: Audit, run: SavedRun) -> list[str]:
     return []
 
 
-def certainty(run: SavedRun) -> list[tuple[str, int, str]]:
-    """Return, for each way a direction can be fixed, how many edges and what it means."""
+def certainty(run: SavedRun) -> list[tuple[str, str, int, str]]:
+    """Return (label, kind, edges, meaning) for each way a direction can be fixed."""
     counts = Counter(edge.fixed_by for edge in run.edges)
     meaning = {
-        "data": "every graph that fits these data equally well has this arrow this way round",
-        "knowledge": "the data leave it open; what you said beforehand rules the other way out",
-        "assumption": (
-            "the data leave it open; the arrow follows from what the loss assumes about noise and "
-            "scales, and would turn round under another assumption"
-        ),
+        FixedBy.COLLIDER: "fixed by the data: it meets another arrow at a variable whose two "
+        "causes are not joined, and every graph that fits equally well has that",
+        FixedBy.ORIENTATION_RULES: "fixed by the data: turned round, it would close a cycle or "
+        "make a meeting of arrows that the data rule out",
+        FixedBy.KNOWLEDGE: "fixed by what you said beforehand, or implied by it",
+        FixedBy.EQUAL_VARIANCES: "left open by the data: only the assumption that all noise has "
+        "the same variance, in the units of the columns, prefers this way round",
+        FixedBy.NOTHING: "left open: the reverse fits the data as well",
     }
-    listed = [(kind, counts.pop(kind, 0), text) for kind, text in meaning.items()]
-    return [*listed, *((kind, count, "as the run recorded it") for kind, count in counts.items())]
+    listed = [
+        (str(label), _kind(label), counts.pop(str(label), 0), text)
+        for label, text in meaning.items()
+    ]
+    unknown = ((label, "open", n, "as the run recorded it") for label, n in counts.items())
+    return [*listed, *unknown]
+
+
+def _kind(label: FixedBy) -> str:
+    return EdgeRecord(0, 1, 1.0, label).kind
+
+
+def kinds(run: SavedRun) -> list[tuple[str, int]]:
+    """Return how many directions rest on what, for the head of the page."""
+    counts = Counter(edge.kind for edge in run.edges)
+    words = {"data": "fixed by the data", "knowledge": "fixed by knowledge", "open": "left open"}
+    return [
+        (text, counts[kind]) for kind, text in words.items() if kind != "knowledge" or counts[kind]
+    ]
 
 
 def methods(run: SavedRun) -> str:
@@ -118,7 +138,7 @@ def methods(run: SavedRun) -> str:
     )
     if not p.get("refine") and p.get("w_threshold") is not None:
         text += f" Weights below {p['w_threshold']} in absolute value were set to zero."
-    data = sum(edge.fixed_by == "data" for edge in run.edges)
+    data = sum(not run.cpdag[edge.target, edge.source] for edge in run.edges)
     return (
         text + f" The graph has {len(run.edges)} edges, {data} of them directed in its equivalence "
         "class (CPDAG). The interpretation as causes assumes linear effects and no unmeasured "

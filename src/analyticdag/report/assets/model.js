@@ -65,12 +65,11 @@ function count(size, one, many) {
   return size + ' ' + (size === 1 ? one : many);
 }
 
-const words = { data: 'the data', knowledge: 'knowledge', assumption: 'an assumption only' };
-
 function describe(edge) {
-  const parts = ['weight ' + number(edge.weight)];
+  const parts = ['weight ' + number(edge.weight) + (edge.error === null ? '' : ' ± ' + number(edge.error, 2))];
+  if (edge.near) parts.push('weak: within two standard errors of being no edge');
   if (edge.standardized !== null) parts.push(number(edge.standardized, 3) + ' sd per sd');
   if (edge.stability !== null) parts.push('found in ' + Math.round(100 * edge.stability) + '% of resamples');
-  parts.push('direction fixed by ' + (words[edge.fixedBy] || edge.fixedBy));
+  parts.push(edge.fixedBy === 'not fixed' ? 'direction not fixed' : 'direction fixed by ' + edge.fixedBy);
   return parts;
 }
