@@ -93,6 +93,7 @@ def test_quiet_json_and_chosen_places(command: Command, simulation: Path, tmp_pa
     run = load_run(out)
     assert answer["n_edges"] == len(run.edges) == len(answer["edges"])
     assert answer["report"] == str(page)
+    assert {"heavy tails", "varsortability"} <= {check["name"] for check in run.diagnostics}
     assert page.read_text(encoding="utf-8") == render_report(run)
     silent = command("fit", simulation / "data.csv", "--out", tmp_path / "b", "-q", *STEPS)
     assert (silent.code, silent.out, silent.err) == (0, "", "")

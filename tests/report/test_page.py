@@ -166,6 +166,20 @@ def test_scales_are_spoken_of_where_the_loss_reads_them() -> None:
     assert "Varsortability is 0.97" in notices(sorted_by_scale)[0]
 
 
+def test_diagnostics_speak_instead_of_the_audit_where_they_were_run() -> None:
+    checks = (
+        {"name": "tails", "level": "warning", "advice": "the noise of <b>a</b> has heavy tails"},
+        {"name": "rows", "level": "fine", "advice": "50 rows are plenty"},
+    )
+    run = replace(complete_run(), diagnostics=checks)
+    assert run.audit is not None
+    run = replace(run, audit=replace(run.audit, varsortability=0.97, notes=("a note",)))
+    assert notices(run) == ["A note.", "The noise of <b>a</b> has heavy tails."]
+    page = render_report(run)
+    assert "50 rows are plenty" in page
+    assert "<b>a</b>" not in page
+
+
 def test_certainty_counts_every_edge_once() -> None:
     run = complete_run()
     counted = {(label, kind): count for label, kind, count, _ in certainty(run) if count}

@@ -12,6 +12,7 @@ from rich.table import Table
 
 from analyticdag._typing import FloatArray
 from analyticdag.cli.progress import line
+from analyticdag.cli.record import recorded
 
 if TYPE_CHECKING:
     from analyticdag import AnalyticDAG
@@ -74,14 +75,7 @@ def _strongest_first(W: FloatArray) -> list[tuple[int, int]]:
 
 def _save(model: AnalyticDAG, values: FloatArray, names: Sequence[str], out: Path) -> Path:
     """Save the run and its report in a folder of its own."""
-    from analyticdag.io import (
-        audit_table,
-        free_folder,
-        hash_array,
-        manifest_of,
-        record_of,
-        save_run,
-    )
+    from analyticdag.io import free_folder, hash_array, manifest_of, save_run
     from analyticdag.report import write_report
 
     manifest = manifest_of(
@@ -92,8 +86,7 @@ def _save(model: AnalyticDAG, values: FloatArray, names: Sequence[str], out: Pat
         seed=model.random_state,
         command=["analyticdag", "demo"],
     )
-    audit = audit_table(values, model.adjacency_matrix_.astype(bool))
-    run = record_of(model, names=names, audit=audit, manifest=manifest)
+    run = recorded(model, values, names, manifest=manifest)
     folder = save_run(run, free_folder(out))
     write_report(run, folder / "report.html")
     return folder

@@ -20,6 +20,7 @@ import typer
 from rich.console import Console
 
 from analyticdag.cli.progress import line, shown
+from analyticdag.cli.record import recorded
 from analyticdag.errors import DataWarning, ParameterError
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def _learn(
     talk: Console,
 ) -> SavedRun:
     from analyticdag import AnalyticDAG
-    from analyticdag.io import audit_table, manifest_of, record_of
+    from analyticdag.io import manifest_of
 
     state = checkpoint or _own_checkpoint(table, known, parameters, base)
     model = AnalyticDAG(
@@ -143,8 +144,6 @@ def _learn(
             line(talk, f"note: {warning.message}")
     if checkpoint is None and state is not None:
         state.unlink(missing_ok=True)
-    edges = model.adjacency_matrix_.astype(bool)
-    audit = audit_table(table.values, edges, rows_dropped=table.rows_dropped, notes=table.notes)
     manifest = manifest_of(
         source=table.source,
         sha256=table.sha256,
@@ -154,7 +153,14 @@ def _learn(
         seconds=seconds,
         command=["analyticdag", *sys.argv[1:]],
     )
-    run = record_of(model, names=table.names, audit=audit, manifest=manifest)
+    run = recorded(
+        model,
+        table.values,
+        table.names,
+        manifest=manifest,
+        rows_dropped=table.rows_dropped,
+        notes=table.notes,
+    )
     shown_knowledge = None if known is None else known.to_dict()
     settings = {**run.parameters, "knowledge": shown_knowledge, "checkpoint": None}
     return dataclasses.replace(run, parameters=settings)

@@ -137,6 +137,7 @@ def _model(run: SavedRun, weights_sha256: str) -> dict[str, Any]:
         "parameters": run.parameters,
         "trace": list(run.trace),
         "audit": None if run.audit is None else run.audit.to_dict(),
+        "diagnostics": list(run.diagnostics),
         "weights_sha256": weights_sha256,
     }
 
@@ -153,6 +154,7 @@ def _run(model: dict[str, Any], arrays: dict[str, Any], manifest: dict[str, Any]
         parameters=model["parameters"],
         trace=tuple(model["trace"]),
         audit=None if model["audit"] is None else Audit.from_dict(model["audit"]),
+        diagnostics=tuple(model["diagnostics"]),
         manifest=manifest,
         **{name: model[name] for name in _SCALARS},
     )

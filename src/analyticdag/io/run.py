@@ -59,7 +59,8 @@ class SavedRun:
     """One fit: graph, certificate, how it was reached, and where it came from.
 
     `order` lists every cause before its effects: whoever reads the run can check it. `cpdag` is
-    0/1 with undirected edges set both ways. `trace` holds one mapping per record.
+    0/1 with undirected edges set both ways. `trace` holds one mapping per record, `diagnostics` one
+    per check, with its name, level and advice.
     """
 
     names: tuple[str, ...]
@@ -78,6 +79,7 @@ class SavedRun:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     trace: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
     audit: Audit | None = field(default=None, repr=False)
+    diagnostics: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
     manifest: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:

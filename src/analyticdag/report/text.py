@@ -38,7 +38,11 @@ def notices(run: SavedRun) -> list[str]:
         edges = ", ".join(f"{short_label(a)} → {short_label(b)}" for a, b in run.removed_edges[:6])
         more = f" and {len(run.removed_edges) - 6} more" if len(run.removed_edges) > 6 else ""
         found.append(f"Edges dropped to break cycles or keep to a limit: {edges}{more}.")
-    if run.audit is not None:
+    if run.diagnostics:
+        found += [_sentence(note) for note in (run.audit.notes if run.audit else ())]
+        warned = [check for check in run.diagnostics if check["level"] == "warning"]
+        found += [_sentence(str(check["advice"])) for check in warned]
+    elif run.audit is not None:
         found += audit_notices(run.audit, run)
     return found
 

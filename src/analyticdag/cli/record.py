@@ -1,0 +1,58 @@
+"""From a fitted estimator and its table to a record: what every command saves and reports."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from analyticdag._typing import FloatArray
+
+if TYPE_CHECKING:
+    from analyticdag import AnalyticDAG
+    from analyticdag.io import SavedRun
+
+# A fit that took longer than this is not repeated to see what standardising would change.
+REFIT_SECONDS = 20.0
+
+
+def recorded(
+    model: AnalyticDAG,
+    values: FloatArray,
+    names: Sequence[str],
+    *,
+    manifest: Mapping[str, Any],
+    rows_dropped: int = 0,
+    notes: Sequence[str] = (),
+) -> SavedRun:
+    """Return the record of a fit on a bare array, with its audit and its diagnostics."""
+    from analyticdag.io import audit_table, record_of
+
+    edges = model.adjacency_matrix_.astype(bool)
+    audit = audit_table(values, edges, rows_dropped=rows_dropped, notes=notes)
+    run = record_of(model, names=names, audit=audit, manifest=manifest)
+    refit = (manifest.get("seconds") or 0.0) < REFIT_SECONDS
+    return dataclasses.replace(run, diagnostics=_diagnostics(model, values, names, refit=refit))
+
+
+def _diagnostics(
+    model: AnalyticDAG, values: FloatArray, names: Sequence[str], *, refit: bool
+) -> tuple[Mapping[str, Any], ...]:
+    from sklearn.base import clone
+
+    from analyticdag.diagnostics import diagnose
+
+    # The advice should speak of columns by name, and the fit was on an array that had none. The
+    # state of the fit is kept elsewhere by now; a refit must not go on from its checkpoint.
+    named = clone(model).set_params(checkpoint=None, verbose=0)
+    named.__dict__.update({k: v for k, v in vars(model).items() if k.endswith("_")})
+    named.feature_names_in_ = np.array(names, dtype=object)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about an array without names, and about the refit
+        checks = diagnose(named, values, refit=refit)
+    return tuple(
+        {"name": check.name, "level": str(check.level), "advice": check.advice} for check in checks
+    )
