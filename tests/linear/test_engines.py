@@ -112,7 +112,7 @@ def test_the_trace_says_which_start_won_and_what_each_gave() -> None:
     assert all(c["iterated"] <= c["initial"] for c in record.contributions)
     assert record.to_dict()["start"] == record.start
     assert len(model.trace_.stages()) == 5
-    assert model.status_ is Status.SEARCHED
+    assert model.status_ is Status.CLASS_FOUND
     alone = AnalyticDAG(solver="order", loss="likelihood-nv", refine=True).fit(frame())
     assert "path" not in {c["start"] for c in alone.trace_.search[0].contributions}
     assert not alone.trace_.stages()

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+from analyticdag import AnalyticDAG, Knowledge
 from analyticdag._typing import BoolArray
 from analyticdag.graphs import to_cpdag
 from analyticdag.linear.labels import (
@@ -13,6 +16,8 @@ from analyticdag.linear.labels import (
     near_border,
 )
 from analyticdag.losses import covariance
+from analyticdag.optimize.trace import Status
+from analyticdag.simulate import simulate
 
 
 def graph(d: int, *edges: tuple[int, int]) -> BoolArray:
@@ -98,3 +103,33 @@ def test_the_table_names_the_columns_and_starts_like_a_weighted_edge() -> None:
     assert row.fixed_by == "not fixed"
     assert row.near_threshold is True
     assert row.stability is None
+
+
+def test_a_fit_labels_its_edges_and_says_when_only_the_class_is_known() -> None:
+    X = np.random.default_rng(0).normal(size=(400, 4))
+    X[:, 2] += X[:, 0] + X[:, 1]
+    X[:, 3] *= 0.3
+    settings: dict[str, Any] = {"loss": "likelihood-nv", "solver": "order", "refine": True}
+    model = AnalyticDAG(**settings).fit(X[:, :3])
+    assert {edge.fixed_by for edge in model.edges_} == {FixedBy.COLLIDER}
+    assert model.status_ is Status.SEARCHED
+    assert model.edges_[0].standard_error == pytest.approx(0.05, rel=0.2)
+    X[:, 1] += X[:, 3]
+    chain = X[:, [3, 1]]
+    model = AnalyticDAG(**settings).fit(chain)
+    assert [edge.fixed_by for edge in model.edges_] == [FixedBy.NOTHING]
+    assert model.status_ is Status.CLASS_FOUND
+    assert model.status_.converged
+    known = AnalyticDAG(knowledge=Knowledge(tiers=[[0], [1]]), **settings).fit(chain)
+    assert [edge.fixed_by for edge in known.edges_] == [FixedBy.KNOWLEDGE]
+    assert known.status_ is Status.SEARCHED
+
+
+@pytest.mark.parametrize("solver", ["order", "fast"])
+def test_units_do_not_change_the_class_under_unequal_variances(solver: str) -> None:
+    X = simulate("ER2", n_nodes=12, n_samples=300, seed=5).data
+    units = 10.0 ** np.random.default_rng(0).integers(-4, 5, size=12)
+    settings: dict[str, Any] = {"loss": "likelihood-nv", "solver": solver, "refine": True}
+    before, after = (AnalyticDAG(**settings).fit(data) for data in (X, X * units))
+    assert before.cpdag_.any()
+    np.testing.assert_array_equal(before.cpdag_, after.cpdag_)

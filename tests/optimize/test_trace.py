@@ -45,4 +45,5 @@ def test_only_a_met_tolerance_counts_as_converged() -> None:
         Status.CONVERGED,
         Status.CYCLES_LEFT,
         Status.SEARCHED,
+        Status.CLASS_FOUND,
     }

@@ -12,6 +12,7 @@
 | `choice.py`     | equal or unequal variances, by BIC                                           |
 | `checkpoint.py` | a path that can be killed and goes on                                        |
 | `finish.py`     | from a path's weights to a DAG: threshold, cycles, limits                    |
+| `labels.py`     | the table of edges: how strong, and what fixed each direction                |
 """
 
 from __future__ import annotations

@@ -40,6 +40,19 @@ class LossChoice:
         """By how much it won."""
         return abs(self.equal - self.unequal)
 
+    @property
+    def reason(self) -> str:
+        """The decision in a sentence."""
+        if self.loss == EQUAL:
+            return (
+                f"equal noise variances are accepted (BIC better by {self.margin:.1f}), and under "
+                "them every direction is identified"
+            )
+        return (
+            f"equal noise variances are rejected (BIC worse by {self.margin:.1f}), so only the "
+            "equivalence class is identified"
+        )
+
 
 def choose_loss(
     statistics: Statistics, weights_equal: FloatArray, weights_unequal: FloatArray

@@ -10,6 +10,7 @@ import math
 import os
 import warnings
 from collections.abc import Hashable
+from dataclasses import replace
 from typing import Any, Self
 
 import networkx as nx
@@ -25,7 +26,14 @@ from analyticdag.functions import AnalyticFunction, Truncated
 from analyticdag.graphs import to_cpdag, topological_order
 from analyticdag.knowledge import Knowledge
 from analyticdag.linear.choice import LossChoice
-from analyticdag.linear.labels import Edge, directions, edge_strength, edge_table, near_border
+from analyticdag.linear.labels import (
+    Edge,
+    FixedBy,
+    directions,
+    edge_strength,
+    edge_table,
+    near_border,
+)
 from analyticdag.linear.learn import Learned, learn
 from analyticdag.linear.options import SCALE_LOSSES, Options
 from analyticdag.linear.paths import constraints_on
@@ -36,6 +44,8 @@ from analyticdag.optimize.adam import Adam
 from analyticdag.optimize.exact import Columns
 from analyticdag.optimize.schedule import Schedule
 from analyticdag.optimize.trace import Status, Trace
+
+_OPEN = FixedBy.NOTHING
 
 
 class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
@@ -57,7 +67,7 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
         best penalised score, which then alone decides which edges stay. False returns the path's
         own answer.
     knowledge : Knowledge or None
-    candidates : None, "correlation", "markov" or a boolean (d, d) mask of possible edges
+    candidates : None, "correlation", "markov", "pc" or a boolean (d, d) mask of possible edges
     standardize : learn on columns scaled to variance one; `weights_` refer to those.
     schedule : Schedule or None, for the paper's.
     device : None or "cpu" for NumPy, "cuda" or another Torch device; solver "adam" only.
@@ -213,6 +223,8 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
         self.noise_variances_ = _noise_variances(
             statistics, W, pooled=self.loss_ == "likelihood-ev"
         )
+        if self.status_ is Status.SEARCHED and any(e.fixed_by is _OPEN for e in self.edges_):
+            self.status_ = Status.CLASS_FOUND
         if not self.status_.converged:
             warnings.warn(self.status_.value, NotConvergedWarning, stacklevel=4)
 
@@ -231,6 +243,9 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
         )
         price = learned.trace.edge_price(learned.loss)
         near = near_border(W, strength, n, threshold=options.w_threshold, price=price)
+        if learned.loss == "logistic":
+            # Weights of log-odds: the error of a linear slope would be on another scale.
+            strength = replace(strength, standard_error=np.full_like(W, np.nan))
         return edge_table(names, W, strength, fixed, near)
 
     def _remember_names(self, names: Any, n_features: int) -> None:

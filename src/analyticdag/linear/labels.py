@@ -44,9 +44,9 @@ class FixedBy(StrEnum):
 class Edge(NamedTuple):
     """One row of `edges_`.
 
-    `partial_correlation` is given the other parents of the target. `near_threshold`: within two
-    standard errors of being no edge. `stability`: the share of resamples that have it, None until
-    a bootstrap was run.
+    `partial_correlation` is given the other parents of the target; `standard_error` is NaN after
+    the logistic loss. `near_threshold`: within two standard errors of being no edge. `stability`:
+    the share of resamples that have it, None until a bootstrap was run.
     """
 
     source: Hashable

@@ -36,6 +36,11 @@ class Status(Enum):
         "raise lambda1 or w_threshold"
     )
     SEARCHED = "the order search ended where no further move improves the score; nothing to do"
+    CLASS_FOUND = (
+        "the order search ended where no further move improves the score; the data fix the "
+        "equivalence class, cpdag_, and graph_ is one member of it: edges_ says which directions "
+        "are not fixed; pass a Knowledge(...) to fix them"
+    )
     STEP_VANISHED = (
         "the step length shrank to nothing at the edge of the constraint's domain; use a larger s "
         "in the schedule, or Adam(on_leaving='reset')"
@@ -48,7 +53,7 @@ class Status(Enum):
     @property
     def converged(self) -> bool:
         """Whether the minimiser met its tolerance."""
-        return self in (Status.CONVERGED, Status.CYCLES_LEFT, Status.SEARCHED)
+        return self in (Status.CONVERGED, Status.CYCLES_LEFT, Status.SEARCHED, Status.CLASS_FOUND)
 
 
 STATUS_OF_STOP = {
