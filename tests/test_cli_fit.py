@@ -22,7 +22,7 @@ from analyticdag.cli import main
 from analyticdag.io import load_run
 from analyticdag.report import render_report
 
-HOSTILE = ("<script>alert(1)</script>", '"a", b', "=1+1", "🧬")
+HOSTILE = ("<script>alert(1)</script>", '"a", b', "=1+1", "🧬\x1b[31m")
 
 
 class Result(NamedTuple):
@@ -127,6 +127,7 @@ def test_standard_input_knowledge_and_hostile_names(command: Command, tmp_path: 
     options = ("--knowledge", knowledge, "--out", out, *STEPS)
     result = command("fit", "-", *options, stdin=text.getvalue().encode())
     assert result.code == 0, result.err
+    assert "\x1b" not in result.out + result.err
     run = load_run(out)
     assert run.names == HOSTILE
     assert [run.edge_names(edge) for edge in run.edges] == [(HOSTILE[0], "=1+1")]
@@ -267,8 +268,8 @@ def test_a_terminal_shows_a_bar(simulation: Path, tmp_path: Path) -> None:
 def test_ctrl_c_keeps_the_finished_stages(command: Command, tmp_path: Path) -> None:
     from analyticdag.cli.tools import simulate_command
 
-    simulate_command("ER2", out=tmp_path, nodes=60, samples=200, quiet=True)
-    same = ("fit", tmp_path / "data.csv", *STEPS[2:], "--max-steps", 2500)
+    simulate_command("ER2", out=tmp_path, nodes=50, samples=200, quiet=True)
+    same = ("fit", tmp_path / "data.csv", *STEPS[2:], "--max-steps", 1500)
     # A stage is shown before it is written down: at the second, the first is safe.
     code, shown = in_terminal(*same, interrupt_at="stage 2/5")
     assert code == 1, shown

@@ -8,7 +8,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = ["README.md", "docs/getting-started.md", "docs/how-to-choose.md"]
+PAGES = [
+    "README.md",
+    "docs/getting-started.md",
+    "docs/from-a-table-to-a-report.md",
+    "docs/how-to-choose.md",
+]
 
 
 def examples(page: str) -> list[str]:

@@ -26,6 +26,7 @@ from rich.table import Table
 from analyticdag import __version__
 from analyticdag.cli.demo import demo_command
 from analyticdag.cli.fit import fit_command
+from analyticdag.cli.progress import printable
 from analyticdag.cli.tools import compare_command, report_command, simulate_command
 from analyticdag.errors import AnalyticDAGError, InputError
 
@@ -72,7 +73,11 @@ def _stop(error: Exception) -> NoReturn:
     if not isinstance(error, AnalyticDAGError):
         text = f"unexpected {type(error).__name__}: {text}; --debug shows where it came from"
     Console(stderr=True).print(
-        f"analyticdag: {text}", style="red", markup=False, highlight=False, soft_wrap=True
+        f"analyticdag: {printable(text)}",
+        style="red",
+        markup=False,
+        highlight=False,
+        soft_wrap=True,
     )
     raise SystemExit(2 if isinstance(error, InputError) else 1)
 

@@ -59,6 +59,7 @@ def fit_command(
     drop_missing: Annotated[
         bool, typer.Option("--drop-missing", help="Leave out rows with missing values.")
     ] = False,
+    jobs: Annotated[int | None, typer.Option(help="Processes to use.")] = None,
     seed: Annotated[int | None, typer.Option(help="For whatever is random.")] = None,
     checkpoint: Annotated[
         Path | None, typer.Option(help="File that keeps the state, to go on after a kill.")
@@ -86,6 +87,7 @@ def fit_command(
         "candidates": candidates,
         "standardize": standardize,
         "random_state": seed,
+        "n_jobs": jobs,
         "schedule": _schedule(max_steps),
     }
     parameters = {name: value for name, value in given.items() if value is not None}

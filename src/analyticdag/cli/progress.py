@@ -44,8 +44,13 @@ def shown(console: Console, *, quiet: bool) -> Iterator[None]:
 
 
 def line(console: Console, text: str) -> None:
-    """Print one line as it is: names in it are no markup."""
-    console.print(text, markup=False, highlight=False, soft_wrap=True)
+    """Print one line as it is: names in it are neither markup nor orders to the terminal."""
+    console.print(printable(text), markup=False, highlight=False, soft_wrap=True)
+
+
+def printable(text: str) -> str:
+    """Return the text without characters that a terminal would obey."""
+    return "".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in text)
 
 
 @contextmanager
@@ -77,7 +82,7 @@ def _bar(console: Console) -> Iterator[Callable[[str], None]]:
         def show(text: str) -> None:
             stage, score = _STAGE.search(text), _SCORE.search(text)
             if stage is None:
-                progress.update(task, description=text[:70])
+                progress.update(task, description=printable(text[:70]))
                 return
             done, total = int(stage[1]), int(stage[2])
             numbers = f", score {score[1]}, h {score[2]}" if score else ""
