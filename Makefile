@@ -16,7 +16,7 @@ demo: $(VENV)/core.stamp ## learn a protein network from real cells
 	@$(BIN)/analyticdag demo
 
 test: $(VENV)/dev.stamp ## run the tests, with branch coverage
-	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered
+	$(BIN)/python -m pytest --numprocesses auto --cov --cov-report=term:skip-covered
 
 lint: $(VENV)/dev.stamp ## check style and formatting with ruff
 	$(BIN)/ruff check .

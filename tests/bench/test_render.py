@@ -40,7 +40,7 @@ def test_a_table_has_mean_std_seeds_and_failures() -> None:
     assert "| nodes | a | b | seeds |" in lines
     assert "| 10 | 2 ± 1.41 | 0.5 (1 timeout) | 2 |" in lines
     assert "| 20 | 7 | – | 1 |" in lines
-    assert "- b: stopped after 8 seconds (1 cells)" in lines
+    assert "- b: stopped after 8 seconds (1 cell)" in lines
 
 
 def test_costs_can_be_asked_for_by_name() -> None:

@@ -59,7 +59,7 @@ def _analyticdag(
     adam: dict[str, Any] | None = None,
     **options: Any,
 ) -> Answer:
-    """Our estimator. A plan may limit the steps of each stage and change the settings of Adam."""
+    """Our estimator. A plan may limit the steps of a stage and change the settings of Adam."""
     if adam is not None:
         options["solver"] = Adam(**adam)
     if steps is not None:

@@ -124,7 +124,7 @@ def _failures(records: Sequence[Record]) -> list[str]:
     )
     if not reasons:
         return []
-    lines = [f"- {reason} ({count} cells)" for reason, count in reasons.items()]
+    lines = [f"- {reason} ({count} cell{'s' * (count > 1)})" for reason, count in reasons.items()]
     return ["### cells without a result\n\n" + "\n".join(lines)]
 
 
