@@ -30,8 +30,8 @@ class Workbench(NamedTuple):
     """Scratch memory for the Newton system."""
 
     free: IntArray
-    new: FloatArray
-    y: FloatArray
+    pull: FloatArray  # minus the gradient
+    step: FloatArray
     square: FloatArray
 
 
@@ -86,20 +86,36 @@ def coordinate_pass(
 
 
 @kernel
+def cholesky_factor(H: FloatArray) -> bool:
+    """H = U'U in place of the upper triangle; False if H is not positive.
+
+    Two rows are finished before the rest is updated by both: half the passes over the memory.
+    """
+    p = H.shape[0]
+    for k in range(0, p, 2):
+        last = min(k + 1, p - 1)
+        for row in range(k, last + 1):
+            if row > k:
+                for n in range(row, p):
+                    H[row, n] -= H[k, row] * H[k, n]
+            if not H[row, row] > 0.0:
+                return False
+            scale = 1.0 / math.sqrt(H[row, row])
+            for n in range(row, p):
+                H[row, n] *= scale
+        for i in range(k + 2, p):
+            first, second = H[k, i], H[last, i]
+            for n in range(i, p):
+                H[i, n] -= first * H[k, n] + second * H[last, n]
+    return True
+
+
+@kernel
 def cholesky_solve(H: FloatArray, y: FloatArray) -> bool:
     """Solve H x = y in place of y, H given by its upper triangle; False if not positive."""
     p = H.shape[0]
-    for k in range(p):
-        if not H[k, k] > 0.0:
-            return False
-        root = math.sqrt(H[k, k])
-        H[k, k] = root
-        for n in range(k + 1, p):
-            H[k, n] /= root
-        for i in range(k + 1, p):
-            factor = H[k, i]
-            for n in range(i, p):
-                H[i, n] -= factor * H[k, n]
+    if not cholesky_factor(H):
+        return False
     for k in range(p):
         y[k] /= H[k, k]
         for n in range(k + 1, p):
@@ -123,13 +139,14 @@ def free_weights(
     worth: float,
     bench: Workbench,
 ) -> int:
-    """Collect the free weights, and minus their gradient in y; 0 when nothing is to be won."""
+    """Collect the free weights and their pull; how many, 0 when nothing is to be won."""
     p, expected = 0, 0.0
     for i in range(b.shape[0]):
         if b[i] != 0.0 and ridge[i] <= _STIFF * S[i, i]:
             pull = S[j, i] - q[i] - math.copysign(lam[i], b[i]) - ridge[i] * b[i]
             bench.free[p] = i
-            bench.y[p] = pull
+            bench.pull[p] = pull
+            bench.step[p] = pull
             expected += pull * pull / (S[i, i] + ridge[i])
             p += 1
     # Collinear weights can win far more than this sum says, hence the small threshold.
@@ -137,26 +154,41 @@ def free_weights(
 
 
 @kernel
-def change_of_objective(
-    S: FloatArray,
-    j: int,
-    b: FloatArray,
-    q: FloatArray,
-    ridge: FloatArray,
-    lam: FloatArray,
-    bench: Workbench,
-    p: int,
-) -> float:
-    """What moving the free weights to bench.new would do to the objective."""
+def change_of_objective(S: FloatArray, ridge: FloatArray, bench: Workbench, H: FloatArray) -> float:
+    """What the step does while no sign changes: there, the objective is a quadratic function."""
     change = 0.0
-    for m in range(p):
-        i, x = bench.free[m], bench.new[m]
-        delta = x - b[i]
-        slope = q[i] - S[j, i] + 0.5 * (S[i, i] * delta + ridge[i] * (x + b[i]))
+    for m in range(H.shape[0]):
+        i, delta = bench.free[m], bench.step[m]
+        slope = 0.5 * (S[i, i] + ridge[i]) * delta - bench.pull[m]
         for n in range(m):
-            k = bench.free[n]
-            slope += S[i, k] * (bench.new[n] - b[k])
-        change += delta * slope + lam[i] * (abs(x) - abs(b[i]))
+            slope += H[m, n] * bench.step[n]  # the factor is above the diagonal, S still below
+        change += delta * slope
+    return change
+
+
+@kernel
+def shorten_step(
+    S: FloatArray, b: FloatArray, ridge: FloatArray, bench: Workbench, H: FloatArray
+) -> float:
+    """Keep the step from changing signs; returns what it then does to the objective.
+
+    Weights that would change sign stop at zero. If that raises the objective, the step goes only
+    as far as the first of them, where it is sure to fall.
+    """
+    free, step = bench.free, bench.step
+    fastest = 1.0
+    for m in range(H.shape[0]):
+        fastest = max(fastest, -step[m] / b[free[m]])
+    if fastest > 1.0:
+        for m in range(H.shape[0]):
+            H[m, m] = step[m]  # the factor has served: its diagonal remembers the whole step
+            if -step[m] / b[free[m]] > 1.0:
+                step[m] = -b[free[m]]
+    change = change_of_objective(S, ridge, bench, H)
+    if fastest > 1.0 and not change < 0.0:
+        for m in range(H.shape[0]):
+            step[m] = H[m, m] / fastest
+        change = change_of_objective(S, ridge, bench, H)
     return change
 
 
@@ -171,39 +203,27 @@ def newton_step(
     worth: float,
     bench: Workbench,
 ) -> float:
-    """Solve for the free weights with their signs held; returns the decrease.
-
-    Weights that would change sign stop at zero. If that raises the objective, the step goes only
-    as far as the first of them, where it is sure to fall.
-    """
-    free, new, y = bench.free, bench.new, bench.y
+    """Solve for the free weights with their signs held; returns the decrease."""
+    free, step = bench.free, bench.step
     p = free_weights(S, j, b, q, ridge, lam, worth, bench)
     H = bench.square[: p * p].reshape((p, p))
     for m in range(p):
         i = free[m]
-        H[m, m] = (1.0 + _JITTER) * S[i, i] + ridge[i]
-        for n in range(m + 1, p):
+        for n in range(p):
             H[m, n] = S[i, free[n]]
-    if p == 0 or not cholesky_solve(H, y):
+        H[m, m] += _JITTER * S[i, i] + ridge[i]
+    if p == 0 or not cholesky_solve(H, step):
         return 0.0
-    longest, first = 1.0, -1
-    for m in range(p):
-        old = b[free[m]]
-        new[m] = old + y[m]
-        if new[m] * old <= 0.0:
-            new[m] = 0.0
-            if -old / y[m] < longest:
-                longest, first = -old / y[m], m
-    change = change_of_objective(S, j, b, q, ridge, lam, bench, p)
-    if not change < 0.0 and first >= 0:
-        for m in range(p):
-            new[m] = b[free[m]] + longest * y[m] if m != first else 0.0
-        change = change_of_objective(S, j, b, q, ridge, lam, bench, p)
+    change = shorten_step(S, b, ridge, bench, H)
     if not change < 0.0:
         return 0.0
     for m in range(p):
-        add_multiple(q, new[m] - b[free[m]], S[free[m]])
-        b[free[m]] = new[m]
+        i = free[m]
+        new = b[i] + step[m]
+        # A weight that arrives at zero is zero, not a rounding error away from it.
+        new = new if new * b[i] > 0.0 and abs(new) > 1e-14 * abs(b[i]) else 0.0
+        add_multiple(q, new - b[i], S[i])
+        b[i] = new
     return -change
 
 
