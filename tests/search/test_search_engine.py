@@ -30,6 +30,20 @@ def test_finds_the_equivalence_class(er2):
     assert result.score <= true + 1e-6
 
 
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+@pytest.mark.parametrize("kind", ["ER2", "SF2"])
+def test_equal_variances_give_the_graph_itself_in_any_unit(kind, unit):
+    sim = simulate(kind, n_nodes=40, n_samples=2000, seed=1)
+    S = np.cov(sim.data.T, bias=True) * unit**2
+    result = search_orders(S, 2000, score="equal")
+    assert compare(sim.weights, result.weights).shd <= 1
+    assert result.start == "layered"
+    assert result.score == pytest.approx(
+        graph_score(S, 2000, result.weights, score="equal", gamma=0.5)
+    )
+    assert result.contributions[0].iterated == pytest.approx(result.score)
+
+
 def test_scale_of_the_variables_does_not_matter(er2):
     _, S = er2
     scale = 10.0 ** np.random.default_rng(0).uniform(-9, 9, len(S))
@@ -50,9 +64,10 @@ def test_same_answer_for_a_seed_on_any_number_of_threads(er2):
     assert [c.start for c in one.contributions] == [c.start for c in many.contributions]
 
 
-def test_order_and_weights_agree(er2):
+@pytest.mark.parametrize("score", ["unequal", "equal"])
+def test_order_and_weights_agree(er2, score):
     _, S = er2
-    result = search_orders(S, 2000, random_state=0)
+    result = search_orders(S, 2000, score=score, random_state=0)
     in_order = result.weights[np.ix_(result.order, result.order)]
     assert_array_equal(in_order, np.triu(in_order, 1))
     assert_allclose(refit(S, result.weights != 0), result.weights, atol=1e-8)
@@ -68,22 +83,24 @@ def test_contributions_tell_what_each_start_was_worth(er2):
     assert only.edges == np.count_nonzero(result.weights)
 
 
-def test_forbidden_edges_stay_out_and_required_ones_in(er2):
+@pytest.mark.parametrize("score", ["unequal", "equal"])
+def test_forbidden_edges_stay_out_and_required_ones_in(er2, score):
     W, S = er2
     rng = np.random.default_rng(1)
     allowed = rng.random(W.shape) < 0.7
     required = np.triu(rng.random(W.shape) < 0.05, 1)
     allowed |= required
-    result = search_orders(S, 2000, allowed=allowed, required=required, random_state=0)
+    result = search_orders(S, 2000, score=score, allowed=allowed, required=required, random_state=0)
     assert is_dag(result.weights)
     assert not (result.weights != 0)[~allowed].any()
     assert (result.weights != 0)[required].all()
 
 
+@pytest.mark.parametrize("score", ["unequal", "equal"])
 @pytest.mark.parametrize("limit", [0, 1, 2])
-def test_no_node_has_more_parents_than_asked_for(er2, limit):
+def test_no_node_has_more_parents_than_asked_for(er2, limit, score):
     _, S = er2
-    result = search_orders(S, 2000, max_parents=limit, random_state=0)
+    result = search_orders(S, 2000, score=score, max_parents=limit, random_state=0)
     assert np.count_nonzero(result.weights, axis=0).max() == limit
 
 
@@ -98,14 +115,15 @@ def test_select_parents_is_grow_shrink_over_the_predecessors(seed):
         assert set(np.flatnonzero(weights[:, node])) == expected
 
 
-def test_duplicate_and_constant_columns_are_survived(er2):
+@pytest.mark.parametrize("score", ["unequal", "equal"])
+def test_duplicate_and_constant_columns_are_survived(er2, score):
     _, S = er2
     d = len(S)
     twice = np.zeros((d + 2, d + 2))
     twice[:d, :d] = S
     twice[d, :d] = twice[:d, d] = S[0]
     twice[d, d] = S[0, 0]
-    result = search_orders(twice, 2000, random_state=0)
+    result = search_orders(twice, 2000, score=score, random_state=0)
     assert np.isfinite(result.weights).all()
     assert np.isfinite(result.score)
     assert is_dag(result.weights)
@@ -113,17 +131,19 @@ def test_duplicate_and_constant_columns_are_survived(er2):
     assert not result.weights[d + 1].any()
 
 
-def test_fewer_rows_than_columns():
+@pytest.mark.parametrize("score", ["unequal", "equal"])
+def test_fewer_rows_than_columns(score):
     sim = simulate("ER1", n_nodes=40, n_samples=30, seed=0)
-    result = search_orders(np.cov(sim.data.T, bias=True), 30, random_state=0)
+    result = search_orders(np.cov(sim.data.T, bias=True), 30, score=score, random_state=0)
     assert is_dag(result.weights)
     assert np.isfinite(result.score)
 
 
+@pytest.mark.parametrize("score", ["unequal", "equal"])
 @pytest.mark.parametrize("d", [1, 2])
-def test_smallest_problems(d):
+def test_smallest_problems(d, score):
     S = np.eye(d) + 0.9 * (np.ones((d, d)) - np.eye(d))
-    result = search_orders(S, 100, random_state=0)
+    result = search_orders(S, 100, score=score, random_state=0)
     assert np.count_nonzero(result.weights) == d - 1
 
 
@@ -147,6 +167,8 @@ def test_refusals(er2):
         search_orders(S, 100, starts={"bad": np.zeros(d, int)})
     with pytest.raises(ParameterError, match="allowed must be"):
         search_orders(S, 100, allowed=np.ones((2, 2), bool))
+    with pytest.raises(ParameterError, match="'unequal' or 'equal'"):
+        search_orders(S, 100, score="bic")
     with pytest.raises(ParameterError, match="max_parents"):
         search_orders(S, 100, max_parents=-1)
     edge = np.zeros((d, d), bool)

@@ -1,42 +1,42 @@
 """The order search from end to end: starts, local search from each, iteration of the best, weights.
 
-Every start gets parents and a local search; the best `ITERATED` of them go on to the iterated
-search. Starts are independent, so they run on threads (kernels release the interpreter lock), and
-nothing depends on how many threads there are: random numbers derive from the seed and the label
-of the start.
+Every start gets parents and a local search. With the scale-free score the best `ITERATED` of them
+go on to the iterated search; with equal variances the layered order hardly leaves anything to do.
+Starts are independent, so they run on threads (kernels release the interpreter lock), and nothing
+depends on how many threads there are: random numbers derive from the seed and the start's label.
 """
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from analyticdag._jit import needs_compiling
 from analyticdag._typing import BoolArray, FloatArray, IntArray
-from analyticdag.errors import ParameterError
-from analyticdag.orders import consistent_order, r2_order
+from analyticdag.orders import consistent_order, precedence, r2_order
 from analyticdag.search.checks import checked_covariance, checked_knowledge, checked_order
-from analyticdag.search.local import iterate
+from analyticdag.search.layers import layered_order
 from analyticdag.search.runs import (
     Run,
     Setting,
     in_threads,
     least_squares,
-    open_task,
+    open_desk,
     search_locally,
     search_on,
 )
 from analyticdag.search.scores import (
-    DEFAULT_GAMMA,
     ScoreName,
     correlation,
+    default_gamma,
     edge_penalty,
     graph_score,
 )
+from analyticdag.search.store import initialise
 
 # How many of the starts go on to the iterated search.
 ITERATED = 2
@@ -73,9 +73,9 @@ def named_rng(random_state: int | None, label: str) -> np.random.Generator:
     return np.random.default_rng(entropy)
 
 
-def cheap_starts(setting: Setting, random_state: int | None) -> dict[str, IntArray]:
+def cheap_starts(setting: Setting, random_state: int | None) -> dict[str, ArrayLike]:
     """Orders that cost next to nothing: R², and a few random ones."""
-    starts = {"r2": r2_order(setting.S, n_samples=setting.n_samples)}
+    starts: dict[str, ArrayLike] = {"r2": r2_order(setting.S, n_samples=setting.n_samples)}
     for number in range(1, RANDOM_STARTS + 1):
         label = f"random-{number}"
         starts[label] = named_rng(random_state, label).permutation(len(setting.S))
@@ -104,35 +104,62 @@ def search_orders(
     does not depend on it. `progress` is told what happens, in words.
     """
     cov = checked_covariance(S)
-    gamma = DEFAULT_GAMMA[score] if gamma is None else gamma
-    setting = make_setting(cov, n_samples, score, gamma, allowed, required, max_parents)
-    orders = cheap_starts(setting, random_state) if starts is None else dict(starts)
+    gamma = default_gamma(score) if gamma is None else gamma
     tell = progress or (lambda message: None)
-    if needs_compiling(iterate):
+    if needs_compiling(initialise):
         tell("loading the search kernels (compiled at the first use on a machine)")
-    tell(f"order search from {len(orders)} starts: {', '.join(orders)}")
+    setting = make_setting(cov, n_samples, score, gamma, allowed, required, max_parents)
+    setting, layered = with_noise(setting, allowed, required)
+    if starts is None:
+        starts = cheap_starts(setting, random_state) if layered is None else {"layered": layered}
+    tell(f"order search from {len(starts)} starts: {', '.join(starts)}")
+    runs = local_runs(setting, starts, n_jobs)
+    if layered is None:
+        tell(f"iterated search from {', '.join(run.label for run in runs[:ITERATED])}")
+        runs = iterated_runs(setting, runs, random_state, n_jobs)
+    W = least_squares(setting, runs[0].graph, cov)
+    return SearchResult(
+        weights=W,
+        order=runs[0].graph.order,
+        score=graph_score(cov, n_samples, W, score=score, gamma=gamma),
+        start=runs[0].label,
+        contributions=tuple(contribution(run) for run in runs),
+    )
+
+
+def local_runs(setting: Setting, starts: Mapping[str, ArrayLike], n_jobs: int | None) -> list[Run]:
+    """Local search from every start, best first."""
     labelled = [
-        (label, consistent_order(checked_order(order, len(cov), label), setting.required))
-        for label, order in orders.items()
+        (label, consistent_order(checked_order(order, len(setting.S), label), setting.required))
+        for label, order in starts.items()
     ]
     runs = in_threads(lambda start: search_locally(setting, *start), labelled, n_jobs)
-    runs.sort(key=lambda run: (run.local, run.label))
-    tell(f"iterated search from {', '.join(run.label for run in runs[:ITERATED])}")
-    best = in_threads(
+    return sorted(runs, key=lambda run: (run.local, run.label))
+
+
+def iterated_runs(
+    setting: Setting, runs: list[Run], random_state: int | None, n_jobs: int | None
+) -> list[Run]:
+    """Iterated search from the best runs; all runs, best first."""
+    leaders = in_threads(
         lambda run: search_on(setting, run, named_rng(random_state, run.label)),
         runs[:ITERATED],
         n_jobs,
     )
-    ended = sorted(best + runs[ITERATED:], key=lambda run: (run.graph.total, run.label))
-    winner = ended[0]
-    W = least_squares(setting, winner.graph, cov)
-    return SearchResult(
-        weights=W,
-        order=winner.graph.order,
-        score=graph_score(cov, n_samples, W, score=score, gamma=gamma),
-        start=winner.label,
-        contributions=tuple(contribution(run) for run in ended),
-    )
+    return sorted(leaders + runs[ITERATED:], key=lambda run: (run.iterated, run.label))
+
+
+def with_noise(
+    setting: Setting, allowed: BoolArray | None, required: BoolArray | None
+) -> tuple[Setting, IntArray | None]:
+    """For equal variances: the noise level, and the order that shows it."""
+    if not setting.equal:
+        return setting, None
+    before = setting.required
+    if allowed is not None:
+        before = precedence(allowed, required)
+    order, noise = layered_order(setting, before)
+    return replace(setting, noise=noise), order
 
 
 def select_parents(
@@ -148,16 +175,17 @@ def select_parents(
 ) -> FloatArray:
     """Weights of every node on its parents: those among its predecessors that lower the score."""
     cov = checked_covariance(S)
-    gamma = DEFAULT_GAMMA[score] if gamma is None else gamma
+    gamma = default_gamma(score) if gamma is None else gamma
     setting = make_setting(cov, n_samples, score, gamma, allowed, required, max_parents)
+    setting, _ = with_noise(setting, allowed, required)
     start = consistent_order(checked_order(order, len(cov), "order"), setting.required)
-    return least_squares(setting, open_task(setting, start)[0], cov)
+    return least_squares(setting, open_desk(setting, start).graph, cov)
 
 
 def contribution(run: Run) -> Contribution:
     """The record of a finished run."""
     edges = int(run.graph.count.sum())
-    return Contribution(run.label, run.initial, run.local, run.graph.total, edges, run.seconds)
+    return Contribution(run.label, run.initial, run.local, run.iterated, edges, run.seconds)
 
 
 def make_setting(
@@ -170,8 +198,6 @@ def make_setting(
     max_parents: int | None,
 ) -> Setting:
     """Check what was asked and bring it into the form kernels want."""
-    if score != "unequal":
-        raise ParameterError(f"score must be 'unequal'; got {score!r}.")
     d = len(S)
     forbidden, needed = checked_knowledge(allowed, required, max_parents, d)
     cap = max(0, min(d - 1, n_samples - 2))
@@ -179,4 +205,6 @@ def make_setting(
         cap = min(cap, max_parents)
     cap = max(cap, int(needed.sum(axis=0).max()))
     penalty = edge_penalty(n_samples, d, gamma)
-    return Setting(correlation(S), forbidden, needed, n_samples, penalty, False, cap)
+    if score == "equal":
+        return Setting(S, forbidden, needed, n_samples, penalty, 1.0, cap)
+    return Setting(correlation(S), forbidden, needed, n_samples, penalty, None, cap)

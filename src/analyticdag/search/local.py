@@ -151,8 +151,8 @@ def iterate(task: Task, mover: Bench, passed: Bench, draws: FloatArray) -> float
 
 
 @kernel
-def descend_from_everywhere(task: Task, mover: Bench, passed: Bench) -> float:
-    """Local search with every node in the queue; the change of the score."""
-    for t in range(len(task.order)):
-        enqueue(task, task.order[t])
+def descend_from(task: Task, mover: Bench, passed: Bench, nodes: IntArray) -> float:
+    """Local search that begins with these nodes; the change of the score."""
+    for node in nodes:
+        enqueue(task, node)
     return descend(task, mover, passed, 1 << 62)

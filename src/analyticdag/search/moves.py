@@ -18,6 +18,9 @@ from analyticdag.search.tables import PARENT, WANTED, Bench, Task
 # A move must lower the score by more than this; smaller differences are rounding.
 GAIN = 1e-6
 
+# A walk this many edge prices uphill is given up: what lies behind is another valley.
+UPHILL = 10.0
+
 LEFT, RIGHT = -1, 1
 ANYWHERE = -1
 
@@ -96,6 +99,8 @@ def explore(task: Task, mover: Bench, passed: Bench, x: int, step: int, target: 
             task.plan_next += 1
         if anywhere and (loses or gains or touched):
             ahead = hopes(task, mover, x, step)
+            if own + others > UPHILL * task.penalty:
+                break
             if own + others < task.plan_change - GAIN:
                 propose(task, mover, x, first, own + others)
     if not anywhere:

@@ -15,18 +15,24 @@ from analyticdag.search.tables import COLLINEAR, Bench, Task
 
 # Steps must beat their price by this share: rounding must not make grow and shrink alternate.
 MARGIN = 1e-9
+# A residual variance of this many noise variances says that parents are missing,
+FAR = 1.6
+# and a parent that explains less than this many standard errors, squared, may be an accident.
+FAINT = 14.0
+PATIENT = 1 << 62
 
 
 @helper
 def misfit(task: Task, residual: float) -> float:
     """Contribution of a node with this residual variance, without the price of its parents."""
-    return task.n * (residual if task.equal else np.log(max(residual, COLLINEAR)))
+    units: float = residual / task.noise[0] if task.equal else np.log(max(residual, COLLINEAR))
+    return task.n * units
 
 
 @helper
 def hurdle(task: Task, residual: float) -> float:
     """What a parent must explain to be worth its price, at this residual variance without it."""
-    return task.price * (1.0 if task.equal else max(residual, COLLINEAR))
+    return task.price * (task.noise[0] if task.equal else max(residual, COLLINEAR))
 
 
 @helper
@@ -45,10 +51,10 @@ def best_candidate(task: Task, bench: Bench, node: int, n_candidates: int) -> in
 @helper
 def weakest_member(task: Task, bench: Bench, node: int) -> int:
     """The member that is missed least, if it is not worth its price; otherwise -1."""
-    weights, inverse, members = bench.weights, bench.inverse, bench.members
+    weights, sharp, members = bench.weights, bench.sharp, bench.members
     least, chosen = np.inf, -1
     for a in range(bench.size):
-        rise = weights[a] * weights[a] / inverse[a, a]
+        rise = weights[a] * weights[a] / sharp[a]
         if rise < least and not task.required[members[a], node]:
             least, chosen = rise, members[a]
     if least >= hurdle(task, bench.link[node] + least) * (1.0 - MARGIN):
@@ -56,18 +62,28 @@ def weakest_member(task: Task, bench: Bench, node: int) -> int:
     return chosen
 
 
+@helper
+def is_faint(task: Task, bench: Bench, node: int, chosen: int) -> bool:
+    """Whether a parent would not pay if the residual variance, far from the noise, were noise."""
+    residual, explains = bench.link[node], bench.link[chosen] ** 2 / bench.spread[chosen]
+    return bool(residual > FAR * task.noise[0]) and bool(task.n * explains < FAINT * residual)
+
+
 @kernel
 def grow_shrink(task: Task, bench: Bench, node: int, n_candidates: int) -> float:
     """Alternate growing and shrinking until neither pays; the score of the node.
 
-    Candidates are the first `n_candidates` nodes of the order.
+    Candidates are the first `n_candidates` nodes of the order. Of the parents that pay at the
+    noise level but not at the node's present residual variance, no more than `Task.patience` are
+    taken: a node whose real parents are not among the candidates would take hundreds.
     """
-    shrunk = True
+    shrunk, faint = True, 0
     while shrunk:
-        while bench.size < task.cap:
+        while bench.size < task.cap and faint <= task.patience[0]:
             chosen = best_candidate(task, bench, node, n_candidates)
             if chosen < 0:
                 break
+            faint += is_faint(task, bench, node, chosen)
             toggle(task, bench, chosen)
         shrunk = False
         while bench.size > 0:

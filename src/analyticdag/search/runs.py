@@ -12,7 +12,8 @@ from typing import TypeVar
 import numpy as np
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
-from analyticdag.search.local import DRAWS, descend_from_everywhere, iterate
+from analyticdag.search.local import DRAWS, descend_from, iterate
+from analyticdag.search.parents import PATIENT
 from analyticdag.search.store import initialise
 from analyticdag.search.tables import Bench, Task, make_bench, make_tables, make_task
 
@@ -21,6 +22,10 @@ U = TypeVar("U")
 
 # The iterated search runs in rounds of d / 2 disturbances, until a round gains nothing.
 ROUNDS = 6
+# With equal variances: the residual variance, in noise variances, that calls for a local search,
+SUSPICIOUS = 1.25
+# and how many faint parents a regression may take that is only tried.
+PATIENCE = 2
 
 
 @dataclass(frozen=True)
@@ -32,8 +37,13 @@ class Setting:
     required: BoolArray
     n_samples: int
     penalty: float
-    equal: bool
+    noise: float | None  # the noise variance all nodes share; None: each has its own
     cap: int
+
+    @property
+    def equal(self) -> bool:
+        """Whether the score is that of equal noise variances."""
+        return self.noise is not None
 
     @property
     def price(self) -> float:
@@ -51,10 +61,32 @@ class Graph:
     parents: IntArray
     value: FloatArray
 
-    @property
-    def total(self) -> float:
-        """Sum of the nodes' scores."""
-        return float(self.value.sum())
+    def residuals(self, setting: Setting) -> FloatArray:
+        """Residual variances, for equal variances."""
+        assert setting.noise is not None
+        return (self.value - setting.penalty * self.count) * (setting.noise / setting.n_samples)
+
+    def score(self, setting: Setting) -> float:
+        """Score of the whole graph; with equal variances, with the noise level that fits it."""
+        if not setting.equal:
+            return float(self.value.sum())
+        pooled = max(float(self.residuals(setting).mean()), float(np.finfo(float).tiny))
+        return float(
+            setting.n_samples * len(self.order) * np.log(pooled)
+            + setting.penalty * self.count.sum()
+        )
+
+
+@dataclass(frozen=True)
+class Desk:
+    """A graph under search with everything the kernels need."""
+
+    graph: Graph
+    task: Task
+    mover: Bench
+    passed: Bench
+    noise: FloatArray  # one number, shared with the kernels
+    patience: IntArray  # likewise
 
 
 @dataclass(frozen=True)
@@ -65,11 +97,12 @@ class Run:
     graph: Graph
     initial: float
     local: float
+    iterated: float
     seconds: float
 
 
-def open_task(setting: Setting, order: IntArray) -> tuple[Graph, Task, Bench, Bench]:
-    """Memory for a search from `order`, with the parents that order gives."""
+def new_desk(setting: Setting, order: IntArray) -> Desk:
+    """Memory for a search from `order`, without parents as yet."""
     d, cap = len(order), setting.cap
     graph = Graph(
         order=np.array(order, np.int64),
@@ -77,6 +110,7 @@ def open_task(setting: Setting, order: IntArray) -> tuple[Graph, Task, Bench, Be
         parents=np.empty((d, cap + 1), np.int64),
         value=np.zeros(d),
     )
+    noise, patience = np.array([setting.noise or 1.0]), np.array([PATIENT])
     task = make_task(
         setting.S,
         setting.forbidden,
@@ -84,36 +118,52 @@ def open_task(setting: Setting, order: IntArray) -> tuple[Graph, Task, Bench, Be
         float(setting.n_samples),
         setting.penalty,
         setting.price,
+        noise,
+        patience,
         setting.equal,
         cap,
         (graph.order, graph.count, graph.parents, graph.value),
     )
     make_tables(task)
-    mover, passed = make_bench(d, cap), make_bench(d, cap)
-    initialise(task, mover)
-    return graph, task, mover, passed
+    return Desk(graph, task, make_bench(d, cap), make_bench(d, cap), noise, patience)
+
+
+def open_desk(setting: Setting, order: IntArray) -> Desk:
+    """Memory for a search from `order`, with the parents that order gives."""
+    desk = new_desk(setting, order)
+    initialise(desk.task, desk.mover)
+    return desk
 
 
 def search_locally(setting: Setting, label: str, order: IntArray) -> Run:
     """Parents for the order, then local search."""
     began = time.perf_counter()
-    graph, task, mover, passed = open_task(setting, order)
-    initial = graph.total
-    descend_from_everywhere(task, mover, passed)
-    return Run(label, graph, initial, graph.total, time.perf_counter() - began)
+    desk = open_desk(setting, order)
+    initial, nodes = desk.graph.score(setting), np.array(order)
+    if setting.noise is not None:
+        # Where the order is right, residual variances are at the noise level: only nodes above it
+        # can gain, and what they cannot explain must not be explained by hundreds of accidents.
+        nodes = nodes[desk.graph.residuals(setting)[nodes] > SUSPICIOUS * setting.noise]
+        desk.patience[0] = PATIENCE
+    descend_from(desk.task, desk.mover, desk.passed, nodes)
+    local = desk.graph.score(setting)
+    return Run(label, desk.graph, initial, local, local, time.perf_counter() - began)
 
 
 def search_on(setting: Setting, run: Run, rng: np.random.Generator) -> Run:
     """Iterated local search from where a run stands."""
     began = time.perf_counter()
     d = len(run.graph.order)
-    graph, task, mover, passed = open_task(setting, run.graph.order)
+    desk = open_desk(setting, run.graph.order)
     for _ in range(ROUNDS):
-        if iterate(task, mover, passed, rng.random((max(d // 2, 1), DRAWS))) >= 0.0:
+        draws = rng.random((max(d // 2, 1), DRAWS))
+        if iterate(desk.task, desk.mover, desk.passed, draws) >= 0.0:
             break
-    if graph.total > run.graph.total:  # cannot get worse but for rounding
+    graph = desk.graph
+    if graph.score(setting) > run.local:  # cannot get worse but for rounding
         graph = run.graph
-    return replace(run, graph=graph, seconds=run.seconds + time.perf_counter() - began)
+    seconds = run.seconds + time.perf_counter() - began
+    return replace(run, graph=graph, iterated=graph.score(setting), seconds=seconds)
 
 
 def in_threads(function: Callable[[T], U], items: Iterable[T], n_jobs: int | None) -> list[U]:
@@ -124,14 +174,17 @@ def in_threads(function: Callable[[T], U], items: Iterable[T], n_jobs: int | Non
 
 def least_squares(setting: Setting, graph: Graph, S: FloatArray) -> FloatArray:
     """Weights of every node on its parents, in the units of S."""
-    d = len(S)
+    d, R = len(S), setting.S
     W = np.zeros((d, d))
-    sd = np.sqrt(np.diag(S))
     for j in range(d):
-        chosen = set(graph.parents[j, : graph.count[j]].tolist())
-        pa = np.array(sorted(chosen | set(np.flatnonzero(setting.required[:, j]).tolist())), int)
-        if len(pa) > 0:
-            R = setting.S
-            solved = np.linalg.lstsq(R[np.ix_(pa, pa)], R[pa, j], rcond=None)[0]
-            W[pa, j] = solved if setting.equal else solved * sd[j] / np.where(sd[pa] > 0, sd[pa], 1)
-    return W
+        pa = np.sort(graph.parents[j, : graph.count[j]])
+        extra = np.setdiff1d(np.flatnonzero(setting.required[:, j]), pa)
+        if len(extra) > 0:  # required, though collinear with the others: they share the weight
+            pa = np.union1d(pa, extra)
+            W[pa, j] = np.linalg.lstsq(R[np.ix_(pa, pa)], R[pa, j], rcond=None)[0]
+        elif len(pa) > 0:
+            W[pa, j] = np.linalg.solve(R[np.ix_(pa, pa)], R[pa, j])
+    if setting.equal:
+        return W
+    sd = np.sqrt(np.diag(S))
+    return W * np.divide(1.0, sd, out=np.zeros(d), where=sd > 0)[:, None] * sd

@@ -16,13 +16,21 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from analyticdag._typing import FloatArray
+from analyticdag.errors import ParameterError
 from analyticdag.search.tables import COLLINEAR
 
 ScoreName: TypeAlias = Literal["unequal", "equal"]
 
 # The extended BIC's gamma. Knowing the scale halves the price: the noise level is not estimated
 # anew for every node, so fewer accidents need to be guarded against.
-DEFAULT_GAMMA: dict[str, float] = {"unequal": 1.0, "equal": 0.5}
+_GAMMA: dict[str, float] = {"unequal": 1.0, "equal": 0.5}
+
+
+def default_gamma(score: str) -> float:
+    """The gamma that is used when the caller gives none."""
+    if score not in _GAMMA:
+        raise ParameterError(f"score must be 'unequal' or 'equal'; got {score!r}.")
+    return _GAMMA[score]
 
 
 def edge_penalty(n_samples: int, n_nodes: int, gamma: float) -> float:

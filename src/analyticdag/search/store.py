@@ -5,7 +5,7 @@ from __future__ import annotations
 from analyticdag._jit import helper, kernel
 from analyticdag._typing import IntArray
 from analyticdag.search.parents import MARGIN, hurdle, misfit, select
-from analyticdag.search.regression import clear, toggle
+from analyticdag.search.regression import clear, solve, toggle
 from analyticdag.search.tables import NONE, PARENT, WANTED, Bench, Task
 
 # Up- and down-dates lose digits; after this many a node is factorised anew.
@@ -14,13 +14,13 @@ REFRESH = 64
 
 @helper
 def reserve(task: Task, node: int, k: int) -> None:
-    """Room in the pool for the inverse of k parents, in steps of powers of two, if there is any."""
+    """Room in the pool for the factor of k parents, in steps of powers of two, if there is any."""
     room = 4
     while room < k:
         room *= 2
-    if k > task.pool_room[node] and task.pool_top + room * room <= len(task.pool):
+    if k > task.pool_room[node] and task.pool_top + room * (room + 1) <= len(task.pool):
         task.pool_at[node], task.pool_room[node] = task.pool_top, room
-        task.pool_top += room * room
+        task.pool_top += room * (room + 1)
 
 
 @helper
@@ -36,25 +36,25 @@ def regress(task: Task, bench: Bench, node: int, parents: IntArray, k: int) -> N
 def load(task: Task, bench: Bench, node: int) -> None:
     """Put the node's current regression on the bench."""
     k, parents = task.count[node], task.parents[node]
-    if k > task.pool_room[node]:  # its inverse found no room
+    if k > task.pool_room[node]:  # its factor found no room
         regress(task, bench, node, parents, k)
         return
-    members, slot, inverse, weights = bench.members, bench.slot, bench.inverse, bench.weights
+    members, slot = bench.members, bench.slot
     for a in range(bench.size):
         slot[members[a]] = -1
     bench.size = k
     for i in range(len(task.S)):
         bench.link[i] = task.link[node, i]
         bench.spread[i] = task.spread[node, i]
+    at = task.pool_at[node]
     for a in range(k):
         members[a] = parents[a]
         slot[members[a]] = a
-    at = task.pool_at[node]
-    for a in range(k):
-        weights[a] = 0.0
-        for b in range(k):
-            inverse[a, b] = task.pool[at + a * k + b]
-            weights[a] += inverse[a, b] * task.S[node, members[b]]
+        bench.weights[a] = task.S[node, members[a]]
+        bench.sharp[a] = task.pool[at + a]
+        for b in range(a + 1):
+            bench.factor[a, b] = task.pool[at + (a + 1) * k + b]
+    solve(bench, bench.weights)
 
 
 @kernel
@@ -76,15 +76,16 @@ def store(task: Task, bench: Bench, node: int) -> None:
         task.parents[node, a] = members[a]
         task.tie[members[a], node] = PARENT
         if kept:
-            for b in range(k):
-                task.pool[at + a * k + b] = bench.inverse[a, b]
+            task.pool[at + a] = bench.sharp[a]
+            for b in range(a + 1):
+                task.pool[at + (a + 1) * k + b] = bench.factor[a, b]
 
 
 @kernel
 def install(task: Task, bench: Bench, node: int, parents: IntArray, size: int) -> None:
     """Give `node` exactly these parents, by as few up- and down-dates as it takes."""
     load(task, bench, node)
-    for a in range(bench.size - 1, -1, -1):  # backwards: the last member fills a gap
+    for a in range(bench.size - 1, -1, -1):  # backwards: those behind move up
         p, stays = bench.members[a], False
         for b in range(size):
             stays = stays or parents[b] == p

@@ -1,9 +1,9 @@
 """The memory of a search: what the task is, what the graph is now, and where to work.
 
 `Task` holds the data and the graph under search: an order and the parents of every node. For every
-node it also keeps the vectors of its regression (`link`, `spread`) and the inverse covariance of
-its parents, so that a move starts from them instead of factorising again. Memory is two d x d
-tables of floats and three of bytes beside the covariance; the inverses share a pool and take
+node it also keeps the vectors of its regression (`link`, `spread`) and the Cholesky factor of its
+parents' covariance, so that a move starts from them instead of factorising again. Memory is two
+d x d tables of floats and three of bytes beside the covariance; the factors share a pool and take
 sum_j |pa_j|^2. Tables are reserved with `np.empty` and `np.zeros`, which use memory only where
 something is written: generous widths cost nothing.
 
@@ -48,8 +48,9 @@ class Bench(Struct):
     size: int
     members: IntArray
     slot: IntArray  # place of variable i in members, or -1
-    inverse: FloatArray  # of the members' covariance
+    factor: FloatArray  # Cholesky factor of the members' covariance, lower triangle
     weights: FloatArray  # of the node on the members
+    sharp: FloatArray  # diagonal of the inverse covariance: 1 / var(member | other members)
     link: FloatArray  # cov(i, node | members) for every variable i
     spread: FloatArray  # var(i | members) for every variable i
     direction: FloatArray  # scratch: what the changing member adds, over all variables
@@ -60,13 +61,15 @@ class Task(Struct):
     """Data, graph under search and scratch memory of one search; row j belongs to node j."""
 
     # The task: fixed during a search.
-    S: FloatArray  # correlations ("unequal"), or covariances in units of the noise ("equal")
+    S: FloatArray  # correlations ("unequal") or covariances ("equal")
     floor: FloatArray  # COLLINEAR times the diagonal of S
     forbidden: BoolArray  # [i, j] speaks about the edge i -> j
     required: BoolArray
     n: float
     penalty: float
     price: float  # share of the residual variance (or of the noise) a new parent must explain
+    noise: FloatArray  # one number, "equal" only: the noise variance
+    patience: IntArray  # one number: see parents.grow_shrink
     equal: bool
     cap: int  # largest possible number of parents
     # The graph.
@@ -80,7 +83,7 @@ class Task(Struct):
     spread: FloatArray
     tie: NDArray[np.int8]  # [i, j]: NONE, WANTED (i would lower j's score) or PARENT
     age: IntArray  # up- and down-dates since the last factorisation
-    pool: FloatArray  # inverses: node j's starts at pool_at[j], room for pool_room[j] parents
+    pool: FloatArray  # factors: node j's starts at pool_at[j], room for pool_room[j] parents
     pool_at: IntArray
     pool_room: IntArray
     pool_top: int
@@ -122,8 +125,9 @@ BENCH = struct(
         "size": WHOLE,
         "members": WHOLES,
         "slot": WHOLES,
-        "inverse": REAL_TABLE,
+        "factor": REAL_TABLE,
         "weights": REALS,
+        "sharp": REALS,
         "link": REALS,
         "spread": REALS,
         "direction": REALS,
@@ -142,6 +146,8 @@ TASK = struct(
         "n": REAL,
         "penalty": REAL,
         "price": REAL,
+        "noise": REALS,
+        "patience": WHOLES,
         "equal": FLAG,
         "cap": WHOLE,
         "order": WHOLES,
@@ -186,7 +192,8 @@ def make_bench(n_nodes: int, cap: int) -> Bench:
     bench.size = 0
     bench.members = np.empty(cap + 1, np.int64)
     bench.slot = np.full(n_nodes, -1, np.int64)
-    bench.inverse = np.empty((cap + 1, cap + 1))
+    bench.factor = np.empty((cap + 1, cap + 1))
+    bench.sharp = np.empty(cap + 1)
     bench.weights = np.empty(cap + 1)
     bench.link = np.empty(n_nodes)
     bench.spread = np.empty(n_nodes)
@@ -203,6 +210,8 @@ def make_task(
     n: float,
     penalty: float,
     price: float,
+    noise: FloatArray,
+    patience: IntArray,
     equal: bool,
     cap: int,
     graph: tuple[IntArray, IntArray, IntArray, FloatArray],
@@ -214,7 +223,8 @@ def make_task(
     task.floor = np.empty(d)
     for i in range(d):
         task.floor[i] = COLLINEAR * S[i, i]
-    task.n, task.penalty, task.price, task.equal, task.cap = n, penalty, price, equal, cap
+    task.n, task.penalty, task.price, task.cap = n, penalty, price, cap
+    task.noise, task.patience, task.equal = noise, patience, equal
     task.order, task.count, task.parents, task.value = graph
     task.place = np.empty(d, np.int64)
     for t in range(d):
@@ -227,7 +237,7 @@ def make_tables(task: Task) -> None:
     """Reserve what moves need beyond `make_task`."""
     d, width = len(task.S), task.cap + 1
     task.link, task.spread = np.empty((d, d)), np.empty((d, d))
-    task.tie = np.empty((d, d), np.int8)
+    task.tie = np.zeros((d, d), np.int8)
     task.age = np.zeros(d, np.int64)
     task.pool = np.empty(min(d * (2 * width + 4) ** 2, 4 * d * d + 2**20))
     task.pool_at, task.pool_room = np.zeros(d, np.int64), np.zeros(d, np.int64)
