@@ -224,7 +224,11 @@ def collected(terms: Iterable[Term]) -> tuple[Term, ...]:
 
 
 def _sorted_factors(powers: Counter[Atom]) -> tuple[tuple[Atom, int], ...]:
-    kept = [(atom, power) for atom, power in powers.items() if power > 0]
+    """Factors in a fixed order; exponentials merge, exp(x/a) exp(x/b) = exp(x (1/a + 1/b))."""
+    kept = [(a, n) for a, n in powers.items() if n > 0 and not isinstance(a, ExpAtom)]
+    rate = sum(n / a.s for a, n in powers.items() if isinstance(a, ExpAtom))
+    if rate > 0:
+        kept.append((ExpAtom(1.0 / rate), 1))
     return tuple(sorted(kept, key=lambda factor: (factor[0].name, factor[0].s)))
 
 

@@ -101,14 +101,19 @@ class AnalyticFunction:
 
     def coefficient(self, i: int) -> float:
         """The coefficient of x^i."""
-        if i < 0:
-            raise ParameterError(f"coefficient({i}) was asked for; the index starts at 0")
+        _check_whole(i, "index of a coefficient", least=0)
         return float(self.coefficients(i + 1)[i])
 
     def __call__(self, x: Any) -> Any:
         """f at a number (or an array of numbers) with |x| below the radius."""
-        largest = float(np.max(np.abs(x)))
-        if not largest < self.radius and math.isfinite(self.radius):
+        try:
+            x = np.asarray(x, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ParameterError(f"f takes numbers, got {type(x).__name__}") from None
+        largest = float(np.max(np.abs(x), initial=0.0))
+        if math.isnan(largest):
+            raise ParameterError("f was asked for at NaN")
+        if largest >= self.radius:
             raise OutsideDomainError(largest, self.radius)
         value = sum(term.value(x) for term in self.terms)
         return float(value) if np.ndim(value) == 0 else value
@@ -163,7 +168,7 @@ class AnalyticFunction:
 
     def latex(self) -> str:
         """The formula in LaTeX."""
-        return " + ".join(term.latex() for term in self.terms).replace("+ -", "- ")
+        return " + ".join(term.latex() for term in self.terms)
 
     def _repr_latex_(self) -> str:
         return f"${self.latex()}$"
@@ -249,7 +254,7 @@ def named(name: str, s: float = 1.0) -> AnalyticFunction:
     """The paper's constraints by name: "exponential", "order-1", "order-2", … any order."""
     if name == "exponential":
         return Exponential(s)
-    match = re.fullmatch(r"order-([1-9]\d*)", name)
+    match = re.fullmatch(r"order-([1-9][0-9]*)", str(name))
     if match is None:
         raise ParameterError(
             f"constraint {name!r} is not known; use 'exponential', 'order-1', 'order-2', … "
@@ -288,9 +293,10 @@ def _check_in_class(f: AnalyticFunction) -> None:
             f"{f!r} leaves the class F: the coefficient of {gap} is 0, so short cycles are "
             "missed; multiply by a function with a constant term, such as Inverse or Exponential"
         )
-    huge = [term for term in f.terms if not math.isfinite(term.coefficient)]
-    if huge:
-        raise NotInClassError(f"a coefficient of {f!r} is not finite; use a larger s")
+    if not all(0 < term.coefficient < math.inf for term in f.terms):
+        raise NotInClassError(
+            f"a coefficient of {f!r} is not finite or vanishes; use a milder s or factor"
+        )
 
 
 def _check_whole(n: object, what: str, least: int) -> None:

@@ -28,8 +28,8 @@ def hessian_product(function: AnalyticFunction, A: FloatArray, direction: FloatA
     """The Hessian of tr f at A >= 0 applied to a direction, without forming the Hessian."""
     A = _non_negative(A)
     E = np.asarray(direction, dtype=np.float64)
-    if E.shape != A.shape:
-        raise DataError(f"the direction must have the shape of A, {A.shape}, got {E.shape}")
+    if E.shape != A.shape or not np.isfinite(E).all():
+        raise DataError(f"the direction must be finite and of A's shape {A.shape}, got {E.shape}")
     # The product is linear in E; each part is non-negative, where nothing cancels.
     plus, minus = np.maximum(E, 0), np.maximum(-E, 0)
     return sum(
@@ -49,7 +49,10 @@ def _derivative_along(f: AnalyticFunction, A: FloatArray, E: FloatArray) -> Floa
             MatrixPieces(block, "doubling").matrix(f.derivative()).remainder[:d, d:]
         )
     except NotConvergentError:
-        raise OutsideDomainError(spectral_radius(A), f.radius) from None
+        rho = spectral_radius(A)
+        if rho >= f.radius:
+            raise OutsideDomainError(rho, f.radius) from None
+        raise DataError("the Hessian overflows; scale the entries of A down") from None
     return corner.T
 
 

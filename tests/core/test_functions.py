@@ -77,6 +77,7 @@ def test_the_algebra_knows_when_two_functions_are_one() -> None:
     assert Logarithm(0.5).derivative() == 2.0 * Inverse(0.5)
     assert Logarithm().derivative(4) == 6.0 * named("order-5")
     assert Inverse() + Exponential() == Exponential() + Inverse()
+    assert Exponential(1.0) ** 2 == Exponential(1.0) * Exponential(1.0) == Exponential(0.5)
     assert Inverse(2.0) == Inverse().scaled(2)
     assert Inverse() != Inverse(2.0)
     assert Inverse() != "Inverse(1.0)"
@@ -100,6 +101,7 @@ def test_known_values() -> None:
     assert f(0.3) == pytest.approx(0.7**-2 + math.exp(0.3))
     assert isinstance(f(0.3), float)
     np.testing.assert_allclose(Inverse()(np.array([0.0, 0.5])), [1, 2])
+    np.testing.assert_allclose(Inverse()([0.0, 0.5]), [1, 2])
     assert Exponential().radius == math.inf
     assert (Inverse(0.5) * Exponential()).radius == 0.5
 
@@ -146,8 +148,14 @@ def test_other_refusals() -> None:
         Inverse() ** 1.5
     with pytest.raises(ParameterError, match="derivative order"):
         Inverse().derivative(-1)
-    with pytest.raises(ParameterError, match="index starts at 0"):
+    with pytest.raises(ParameterError, match="index of a coefficient"):
         Inverse().coefficient(-1)
+    with pytest.raises(ParameterError, match="takes numbers"):
+        Inverse()("a")
+    with pytest.raises(ParameterError, match="NaN"):
+        Exponential()(math.nan)
+    with pytest.raises(NotInClassError, match="vanishes"):
+        1e-320 * (1e-10 * Inverse())
     with pytest.raises(ParameterError, match="above 0"):
         Exponential(0)
     with pytest.raises(ParameterError, match="above 0"):
@@ -164,7 +172,9 @@ def test_other_refusals() -> None:
         Inverse() * "x"
 
 
-@pytest.mark.parametrize("name", ["order-0", "order-1.5", "Order-2", "cubic", "order-"])
+@pytest.mark.parametrize(
+    "name", ["order-0", "order-1.5", "Order-2", "cubic", "order-", "order-1٣", 3]
+)
 def test_unknown_names_are_refused(name: str) -> None:
     with pytest.raises(ParameterError, match="not known; use 'exponential'"):
         named(name)

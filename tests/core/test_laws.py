@@ -151,7 +151,8 @@ def test_periodic_graphs(f: AnalyticFunction, method: str, length: int) -> None:
     W = np.roll(np.eye(length), 1, axis=1) * np.sqrt(weight)
     lengths = np.arange(length, 400, length)  # the closed walks there are, one from each node
     expected = length * np.sum(f.coefficients(400)[lengths] * weight**lengths)
-    assert Acyclicity(f, method).value(W) == pytest.approx(expected, rel=1e-9)
+    tolerance = 1e-4 if length == 30 else 1e-9  # the exponential's series is 1e-36 by then
+    assert Acyclicity(f, method).value(W) == pytest.approx(expected, rel=tolerance, abs=0)
 
 
 @every_function
