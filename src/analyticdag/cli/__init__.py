@@ -2,6 +2,7 @@
 
     analyticdag fit data.csv         learn a graph, save it, write a report
     analyticdag report RUN           write the report of a saved run again
+    analyticdag stability data.csv   which edges come back on resampled rows
     analyticdag simulate ER2         data with a known graph
     analyticdag compare A B          how far one graph is from another
     analyticdag constraints          the constraints there are, and when to use which
@@ -27,6 +28,7 @@ from analyticdag import __version__
 from analyticdag.cli.demo import demo_command
 from analyticdag.cli.fit import fit_command
 from analyticdag.cli.progress import printable
+from analyticdag.cli.stability import stability_command
 from analyticdag.cli.tools import compare_command, report_command, simulate_command
 from analyticdag.errors import AnalyticDAGError, InputError
 
@@ -40,6 +42,7 @@ app = typer.Typer(
 )
 app.command("fit")(fit_command)
 app.command("report")(report_command)
+app.command("stability")(stability_command)
 app.command("simulate")(simulate_command)
 app.command("compare")(compare_command)
 app.command("demo")(demo_command)

@@ -128,7 +128,7 @@ def _learn(
 
     state = checkpoint or _own_checkpoint(table, known, parameters, base)
     model = AnalyticDAG(
-        **parameters, knowledge=_by_index(known, table.names), verbose=1, checkpoint=state
+        **parameters, knowledge=by_index(known, table.names), verbose=1, checkpoint=state
     )
     start = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
@@ -168,7 +168,7 @@ def _learn(
     return dataclasses.replace(run, parameters=settings)
 
 
-def _by_index(known: Knowledge | None, names: Sequence[str]) -> Knowledge | None:
+def by_index(known: Knowledge | None, names: Sequence[str]) -> Knowledge | None:
     """Return the knowledge with indices for names; unknown names are refused here, by name."""
     if known is None:
         return None

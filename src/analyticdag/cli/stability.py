@@ -1,0 +1,124 @@
+"""``analyticdag stability``: which edges come back when the rows are drawn again."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.progress import TimeRemainingColumn as TimeLeft
+from rich.table import Table
+
+from analyticdag.cli.progress import line, printable
+
+if TYPE_CHECKING:
+    from analyticdag.stability import Stability
+
+_SHOWN = 40
+
+
+def stability_command(
+    file: Annotated[str, typer.Argument(help="CSV, TSV or Parquet; - for standard input.")],
+    resamples: Annotated[int, typer.Option(help="How many times to fit.")] = 200,
+    complementary: Annotated[
+        bool,
+        typer.Option("--complementary", help="Disjoint halves instead of the bootstrap: a bound."),
+    ] = False,
+    threshold: Annotated[float, typer.Option(help="Share of resamples that counts.")] = 0.9,
+    loss: Annotated[str | None, typer.Option(help="As for fit.")] = None,
+    lambda1: Annotated[float | None, typer.Option(help="As for fit.")] = None,
+    solver: Annotated[str | None, typer.Option(help="As for fit.")] = None,
+    refine: Annotated[bool | None, typer.Option("--refine/--no-refine", help="As for fit.")] = None,
+    knowledge: Annotated[Path | None, typer.Option(help="As for fit.")] = None,
+    standardize: Annotated[bool | None, typer.Option("--standardize", help="As for fit.")] = None,
+    jobs: Annotated[int | None, typer.Option(help="Processes to use.")] = None,
+    seed: Annotated[int, typer.Option(help="Of the resamples.")] = 0,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="File that keeps the counts, to go on after a kill.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="JSON file for the frequencies.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Result as JSON, even if quiet.")] = False,
+) -> None:
+    """Fit FILE on many resamples of its rows and count how often each edge comes back."""
+    from analyticdag import AnalyticDAG
+    from analyticdag.cli.fit import by_index
+    from analyticdag.io import read_knowledge, read_table, write_text
+    from analyticdag.stability import bootstrap
+
+    talk = Console(stderr=True, quiet=quiet)
+    table = read_table(file, stdin=sys.stdin.buffer)
+    known = None if knowledge is None else by_index(read_knowledge(knowledge), table.names)
+    given: dict[str, Any] = {"loss": loss, "lambda1": lambda1, "solver": solver, "refine": refine}
+    given |= {"standardize": standardize, "knowledge": known}
+    model = AnalyticDAG(**{name: value for name, value in given.items() if value is not None})
+    with _bar(talk, resamples, quiet=quiet) as show:
+        result = bootstrap(
+            model,
+            table.values,
+            resamples,
+            subsample="complementary" if complementary else None,
+            n_jobs=jobs,
+            random_state=seed,
+            checkpoint=checkpoint,
+            progress=lambda done, _: show.update(show.task_ids[0], completed=done),
+        )
+    record = _record(result, list(table.names), threshold, complementary=complementary)
+    if out is not None:
+        write_text(out, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
+    if as_json:
+        line(Console(), json.dumps(record, ensure_ascii=True))
+    elif not quiet:
+        _tell(record)
+
+
+def _bar(console: Console, total: int, *, quiet: bool) -> Progress:
+    columns = (TextColumn("resamples"), BarColumn(bar_width=24), MofNCompleteColumn(), TimeLeft())
+    hidden = quiet or not console.is_terminal
+    progress = Progress(*columns, console=console, transient=True, disable=hidden)
+    progress.add_task("resamples", total=total)
+    return progress
+
+
+def _record(
+    result: Stability, names: list[str], threshold: float, *, complementary: bool
+) -> dict[str, Any]:
+    """Return the frequencies by name, the most frequent first."""
+    record = result.as_dict()
+    rows = [
+        {**row, "source": names[row["source"]], "target": names[row["target"]]}
+        for row in record["edges"]
+    ]
+    rows.sort(key=lambda row: (-row["skeleton"], -row["edge"], row["source"], row["target"]))
+    selected = [[names[int(str(k))] for k in pair] for pair in result.select(threshold)]
+    bound = result.error_bound(threshold) if complementary else None
+    return {
+        **record,
+        "edges": rows,
+        "threshold": threshold,
+        "selected": selected,
+        "expected_wrong_at_most": bound,
+    }
+
+
+def _tell(record: dict[str, Any]) -> None:
+    console = Console(highlight=False)
+    table = Table(title=f"share of {record['n_resamples']} resamples", title_justify="left")
+    table.add_column("edge")
+    for column in ("this way", "fixed this way", "joined"):
+        table.add_column(column, justify="right")
+    for row in record["edges"][:_SHOWN]:
+        shares = (f"{row[key]:.2f}" for key in ("edge", "direction", "skeleton"))
+        name = printable(f"{row['source']} → {row['target']}")
+        table.add_row(name.replace("[", "\\["), *shares)
+    console.print(table)
+    more = len(record["edges"]) - _SHOWN
+    if more > 0:
+        line(console, f"and {more} rarer ones (--out FILE.json has all)")
+    text = f"{len(record['selected'])} pairs joined in at least {record['threshold']:.0%}"
+    bound = record["expected_wrong_at_most"]
+    line(console, text if bound is None else f"{text}; expected wrong among them: ≤ {bound:.2f}")
