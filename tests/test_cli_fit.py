@@ -65,6 +65,7 @@ def test_a_table_becomes_a_folder_and_a_page(command: Command, simulation: Path)
     folder = simulation / "data-analyticdag"
     assert "5 variables" in result.out
     assert str(folder) in result.out
+    assert result.err.count("did not finish (MAX_STEPS)") == 1
     assert "stage 1 of 5: mu=1" in result.err  # plain lines: standard error is no terminal here
     assert {path.name for path in folder.iterdir()} == {
         "model.json",
@@ -263,6 +264,19 @@ def test_a_terminal_shows_a_bar(simulation: Path, tmp_path: Path) -> None:
     assert "left:" in shown
     assert "stage 1 of 5: mu" not in shown  # the plain lines of a pipe
     assert "report" in shown
+
+
+def test_an_interrupt_before_the_first_stage_keeps_nothing(
+    command: Command, simulation: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("analyticdag.linear.AnalyticDAG.fit", interrupted)
+    result = command("fit", simulation / "data.csv", "--out", tmp_path / "run")
+    assert result.code == 1
+    assert "interrupted before the first stage was finished" in result.err
+    assert not (tmp_path / "run").exists()
 
 
 def test_ctrl_c_keeps_the_finished_stages(command: Command, tmp_path: Path) -> None:

@@ -174,7 +174,7 @@ def test_diagnostics_speak_instead_of_the_audit_where_they_were_run() -> None:
     run = replace(complete_run(), diagnostics=checks)
     assert run.audit is not None
     run = replace(run, audit=replace(run.audit, varsortability=0.97, notes=("a note",)))
-    assert notices(run) == ["A note.", "The noise of <b>a</b> has heavy tails."]
+    assert notices(run) == ["A note.", "Tails: the noise of <b>a</b> has heavy tails."]
     page = render_report(run)
     assert "50 rows are plenty" in page
     assert "<b>a</b>" not in page

@@ -50,7 +50,7 @@ def demo_command(
     line(console, f"Saved:  {folder}\nReport: {folder / 'report.html'}\n")
     console.print(
         "What to try next:\n"
-        "  analyticdag fit your-table.csv                             a graph and a report\n"
+        "  analyticdag fit your-table.csv                             graph and report\n"
         "  AnalyticDAG(constraint='order-3').fit(your_table).graph_   in Python\n"
         "  analyticdag constraints                                    which there are\n"
         "  docs/how-to-choose.md                                      when to use which"

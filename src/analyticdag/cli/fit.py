@@ -21,7 +21,7 @@ from rich.console import Console
 
 from analyticdag.cli.progress import line, shown
 from analyticdag.cli.record import recorded
-from analyticdag.errors import DataWarning, ParameterError
+from analyticdag.errors import DataWarning, NotConvergedWarning, ParameterError
 
 if TYPE_CHECKING:
     from analyticdag.io import SavedRun, Table
@@ -141,8 +141,8 @@ def _learn(
             raise typer.Exit(1) from None
     seconds = time.perf_counter() - start
     for warning in caught:
-        # Columns are named in the audit's own words; the estimator saw a bare array.
-        if not issubclass(warning.category, DataWarning):
+        # These two are said again at the end, there with the names of the columns.
+        if not issubclass(warning.category, DataWarning | NotConvergedWarning):
             line(talk, f"note: {warning.message}")
     if checkpoint is None and state is not None:
         state.unlink(missing_ok=True)
@@ -224,7 +224,7 @@ def _save(run: SavedRun, out: Path | None, report: Path | None, base: Path) -> t
 def _tell(
     run: SavedRun, folder: Path, page: Path, talk: Console, *, as_json: bool, quiet: bool
 ) -> None:
-    from analyticdag.report.text import notices
+    from analyticdag.report.text import count, notices
 
     for notice in notices(run):
         line(talk, f"note: {notice}")
@@ -235,8 +235,8 @@ def _tell(
         fixed = sum(edge.kind == "data" for edge in run.edges)
         line(
             out,
-            f"{run.n_nodes} variables, {len(run.edges)} edges, {fixed} with a direction that the "
-            f"data fix\nsaved   {folder}\nreport  {page}",
+            f"{count(run.n_nodes, 'variable')}, {count(len(run.edges), 'edge')}, {fixed} with a "
+            f"direction that the data fix\nsaved   {folder}\nreport  {page}",
         )
 
 

@@ -153,7 +153,11 @@ def _delimiter(text: str) -> str:
     start = "\n".join(text.splitlines()[:20])
 
     def score(delimiter: str) -> tuple[bool, int]:
-        widths = [len(row) for row in csv.reader(io.StringIO(start), delimiter=delimiter) if row]
+        reader = csv.reader(io.StringIO(start), delimiter=delimiter)
+        try:
+            widths = [len(row) for row in reader if row]
+        except csv.Error:
+            return False, 0
         return len(set(widths)) == 1 and widths[0] > 1, widths[0]
 
     return max(DELIMITERS, key=score)

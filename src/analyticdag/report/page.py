@@ -21,7 +21,15 @@ from analyticdag.io.folder import write_text
 from analyticdag.io.run import SavedRun
 from analyticdag.report.picture import BOXES, Picture, draw
 from analyticdag.report.plots import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, trace_panels
-from analyticdag.report.text import CITATION, certainty, foreign_methods, kinds, methods, notices
+from analyticdag.report.text import (
+    CITATION,
+    certainty,
+    count,
+    foreign_methods,
+    kinds,
+    methods,
+    notices,
+)
 
 # In the order in which they build on each other.
 SCRIPTS = ("model.js", "shapes.js", "view.js", "controls.js", "table.js", "download.js", "start.js")
@@ -37,6 +45,7 @@ def render_report(run: SavedRun) -> str:
         lstrip_blocks=True,
     )
     environment.filters["number"] = _number
+    environment.filters["count"] = count
     style = _asset("report.css")
     script = "(function () {\n'use strict';\n" + "\n".join(map(_asset, SCRIPTS)) + "\n})();"
     picture = draw(run)

@@ -41,7 +41,8 @@ def notices(run: SavedRun) -> list[str]:
     if run.diagnostics:
         found += [_sentence(note) for note in (run.audit.notes if run.audit else ())]
         warned = [check for check in run.diagnostics if check["level"] == "warning"]
-        found += [_sentence(str(check["advice"])) for check in warned]
+        # The name goes first: advice may begin with that of a column, which must stay as it is.
+        found += [_sentence(f"{check['name']}: {check['advice']}") for check in warned]
     elif run.audit is not None:
         found += audit_notices(run.audit, run)
     return found
@@ -156,6 +157,11 @@ def foreign_methods(run: SavedRun) -> str:
         f"The graph of {run.n_nodes} variables and {len(run.edges)} edges was not learned by "
         "analyticdag; it is shown as it was given."
     )
+
+
+def count(number: int, one: str) -> str:
+    """Return "1 edge" or "2 edges"."""
+    return f"{number} {one}" if number == 1 else f"{number} {one}s"
 
 
 def _sentence(note: str) -> str:
