@@ -11,18 +11,21 @@ import pandas as pd
 import pytest
 
 from analyticdag import AnalyticDAG, Knowledge
-from analyticdag.errors import ParameterError
+from analyticdag.errors import ParameterError, ScaleWarning
 from analyticdag.functions import Exponential, Inverse
 from analyticdag.graphs import is_dag, to_cpdag
+from analyticdag.metrics import compare
 from analyticdag.optimize.exact import Columns
 from analyticdag.optimize.trace import Status
 from analyticdag.simulate import simulate
 
 ENGINES: dict[str, dict[str, Any]] = {
     "default": {},
-    "path of both losses": {"loss": "auto"},
-    "search alone": {"solver": "order", "refine": True, "loss": "likelihood-nv"},
-    "path and search": {"refine": True, "loss": "likelihood-nv"},
+    "path alone": {"refine": False, "loss": "mse"},
+    "path of both losses": {"refine": False},
+    "search alone": {"solver": "order"},
+    "equal variances": {"loss": "likelihood-ev"},
+    "unequal variances": {"loss": "likelihood-nv"},
 }
 NAMES = list("abcdef")
 
@@ -43,6 +46,13 @@ def test_every_engine_finds_the_class_of_the_graph(engine: str) -> None:
     np.testing.assert_array_equal(model.cpdag_, to_cpdag(data().weights != 0))
     assert model.status_.converged
     assert list(model.graph_) == NAMES
+
+
+@pytest.mark.parametrize("engine", ["default", "equal variances", "path alone"])
+def test_equal_variances_give_the_directions_too(engine: str) -> None:
+    sim = simulate("ER2", n_nodes=15, n_samples=2000, noise="gaussian", seed=0)
+    shd = compare(sim.weights, AnalyticDAG(**ENGINES[engine]).fit(sim.data).weights_).shd
+    assert shd <= (3 if engine == "path alone" else 0)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -95,8 +105,8 @@ def test_the_exact_path_from_zero() -> None:
 
 
 def test_a_fit_depends_on_the_seed_only() -> None:
-    one = AnalyticDAG(random_state=1, n_jobs=1, **ENGINES["path and search"]).fit(frame())
-    two = AnalyticDAG(random_state=1, n_jobs=2, **ENGINES["path and search"]).fit(frame())
+    one = AnalyticDAG(random_state=1, n_jobs=1).fit(frame())
+    two = AnalyticDAG(random_state=1, n_jobs=2).fit(frame())
     np.testing.assert_array_equal(one.weights_, two.weights_)
     assert one.trace_ == two.trace_
     again = AnalyticDAG().fit(frame())
@@ -104,7 +114,7 @@ def test_a_fit_depends_on_the_seed_only() -> None:
 
 
 def test_the_trace_says_which_start_won_and_what_each_gave() -> None:
-    model = AnalyticDAG(loss="likelihood-nv", refine=True).fit(frame())
+    model = AnalyticDAG(loss="likelihood-nv").fit(frame())
     (record,) = model.trace_.search
     starts = {c["start"] for c in record.contributions}
     assert starts == {"path", "conditional-variance", "r2", "random-1", "random-2"}
@@ -113,15 +123,39 @@ def test_the_trace_says_which_start_won_and_what_each_gave() -> None:
     assert record.to_dict()["start"] == record.start
     assert len(model.trace_.stages()) == 5
     assert model.status_ is Status.CLASS_FOUND
-    alone = AnalyticDAG(solver="order", loss="likelihood-nv", refine=True).fit(frame())
+    alone = AnalyticDAG(solver="order", loss="likelihood-nv").fit(frame())
     assert "path" not in {c["start"] for c in alone.trace_.search[0].contributions}
     assert not alone.trace_.stages()
 
 
+def test_auto_says_what_it_chose_and_by_how_much() -> None:
+    model = AnalyticDAG().fit(frame())
+    assert model.loss_ == model.loss_choice_.loss == "likelihood-ev"
+    assert model.loss_choice_.equal < model.loss_choice_.unequal
+    assert model.loss_choice_.margin > 0
+    assert [record.loss for record in model.trace_.search] == ["likelihood-ev", "likelihood-nv"]
+    assert len(set(model.noise_variances_)) == 1
+    scaled = AnalyticDAG().fit(frame() * [1, 2, 3, 4, 5, 6])
+    assert scaled.loss_ == "likelihood-nv"
+    assert AnalyticDAG(loss="mse", solver="order").fit(frame()).loss_choice_ is None
+
+
+@pytest.mark.parametrize("noise", ["exponential", "gumbel", "uniform"])
+def test_auto_sees_equal_variances_under_other_noises(noise: str) -> None:
+    assert AnalyticDAG(solver="order").fit(data(noise=noise).data).loss_ == "likelihood-ev"
+
+
 def test_rescaling_changes_nothing_when_variances_are_free() -> None:
-    one = AnalyticDAG(loss="likelihood-nv", refine=True).fit(frame())
-    other = AnalyticDAG(loss="likelihood-nv", refine=True).fit(frame() * [10, 0.1, 3, 1, 7, 0.01])
+    one = AnalyticDAG(loss="likelihood-nv").fit(frame())
+    other = AnalyticDAG(loss="likelihood-nv").fit(frame() * [10, 0.1, 3, 1, 7, 0.01])
     np.testing.assert_array_equal(one.cpdag_, other.cpdag_)
+
+
+def test_auto_is_silent_about_standardised_data() -> None:
+    X = (frame() - frame().mean()) / frame().std()
+    assert AnalyticDAG().fit(X).loss_ == "likelihood-nv"
+    with pytest.warns(ScaleWarning):
+        AnalyticDAG(loss="likelihood-ev", solver="order").fit(X)
 
 
 def test_both_paths_of_auto_share_a_checkpoint(
@@ -140,15 +174,11 @@ def test_both_paths_of_auto_share_a_checkpoint(
     ("changes", "message"),
     [
         ({"solver": "order", "refine": False}, "refine=False would leave nothing to do"),
-        ({**ENGINES["search alone"], "checkpoint": "file"}, "solver='order' has none"),
-        ({"refine": True}, "refine=True with loss='mse' is not available in this version"),
-        (
-            {"loss": "logistic", "refine": True},
-            "cannot be refined: the order search scores Gaussian noise",
-        ),
+        ({"solver": "order", "checkpoint": "file"}, "solver='order' has none"),
+        ({"loss": "logistic"}, "cannot be refined: the order search scores Gaussian noise"),
         ({"loss": "logistic", "refine": False}, "only Adam works with rows; use solver='adam'"),
         ({"dtype": "float32"}, "choices of the Adam path"),
-        ({**ENGINES["search alone"], "device": "cuda"}, "choices of the Adam path"),
+        ({"solver": "order", "device": "cuda"}, "choices of the Adam path"),
     ],
 )
 def test_combinations_that_make_no_sense_are_refused(changes: dict[str, Any], message: str) -> None:

@@ -20,7 +20,7 @@ ADAM = AnalyticDAG(
 )
 
 
-SEARCH = AnalyticDAG(solver="order", loss="likelihood-nv", refine=True)
+SEARCH = AnalyticDAG(solver="order")
 
 
 @pytest.mark.filterwarnings("ignore::analyticdag.errors.AnalyticDAGWarning")

@@ -101,12 +101,12 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        loss: str = "mse",
+        loss: str = "auto",
         constraint: str | AnalyticFunction | Truncated = "order-2",
         lambda1: float = 0.05,
         w_threshold: float = 0.3,
         solver: str | Adam | Columns = "fast",
-        refine: bool = False,
+        refine: bool = True,
         knowledge: Knowledge | None = None,
         candidates: str | BoolArray | None = None,
         standardize: bool = False,

@@ -110,11 +110,6 @@ def _check_choices(estimator: Any) -> None:
 
 
 def _check_combination(estimator: Any) -> None:
-    if estimator.refine and estimator.loss in ("auto", *SCALE_LOSSES):
-        raise ParameterError(
-            f"refine=True with loss={estimator.loss!r} is not available in this version; use "
-            "loss='likelihood-nv', or refine=False"
-        )
     on_cpu = estimator.device in (None, "cpu") and estimator.dtype in (None, "float64")
     adam = estimator.solver == "adam" or isinstance(estimator.solver, Adam)
     if estimator.solver == "order" and not estimator.refine:
