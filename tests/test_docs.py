@@ -33,7 +33,7 @@ def test_links_between_pages_lead_somewhere() -> None:
     broken = [
         f"{page.relative_to(ROOT)} -> {target}"
         for page in pages
-        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+        for target in re.findall(r"\]\(([^)(#:\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
         if not (page.parent / target).exists()
     ]
     assert not broken
