@@ -44,7 +44,7 @@ def demo_command(
         f"SHD {found.shd} to the consensus network of {found.n_true} edges:\n"
         f"  {found.correct} correct, {found.reversed} reversed, {found.extra} extra, "
         f"{found.missing} missing; a graph without edges has SHD {found.n_true}.\n"
-        f"The run {model.status_.name.lower().replace('_', ' ')} after {model.n_iter_} steps."
+        f"How the fit ended: {model.status_.value}."
     )
     folder = _save(model, values, sachs.names, out)
     line(console, f"Saved:  {folder}\nReport: {folder / 'report.html'}\n")

@@ -94,7 +94,7 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
     loss_choice_ : LossChoice, the two scores behind "auto"; None with any other loss.
     trace_ : Trace; what happened at every stage, and in the search which start won.
     status_ : Status; its value says what to do.
-    n_iter_ : steps (or sweeps) of all stages and starts of the search, together.
+    n_iter_ : steps (with "fast": sweeps) of the path in all; without a path, searches made.
     mean_, scale_, noise_variances_ : the rest of the model, as `score` uses it.
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn.
     """

@@ -81,7 +81,7 @@ def _searched(
     losses = (EQUAL, UNEQUAL) if options.loss == "auto" else (options.loss,)
     found = [refine(statistics, options, constraints, starts, loss) for loss in losses]
     trace = replace(trace, search=tuple(record for _, record in found))
-    n_iter += len(starts) * len(losses)
+    n_iter = n_iter or len(starts) * len(losses)
     if len(found) == 1:
         return Learned(found[0][0], options.loss, trace, status, n_iter)
     choice = choose_loss(statistics, found[0][0].weights, found[1][0].weights)
