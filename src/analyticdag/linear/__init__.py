@@ -9,6 +9,7 @@
 | `learn.py`      | from statistics to a DAG: the path, the search, or one after the other       |
 | `paths.py`      | the path: its problem, its start, going on from a checkpoint                 |
 | `refine.py`     | the order search: its starts, its score                                      |
+| `selection.py`  | lambda and threshold chosen by the data                                      |
 | `choice.py`     | equal or unequal variances, by BIC                                           |
 | `checkpoint.py` | a path that can be killed and goes on                                        |
 | `finish.py`     | from a path's weights to a DAG: threshold, cycles, limits                    |

@@ -38,6 +38,7 @@ from analyticdag.linear.learn import Learned, learn
 from analyticdag.linear.options import SCALE_LOSSES, Options
 from analyticdag.linear.paths import constraints_on
 from analyticdag.linear.placement import choose_placement, to_host
+from analyticdag.linear.selection import Selection, select
 from analyticdag.linear.statistics import Statistics
 from analyticdag.losses import VARIANCE_FLOOR, Logistic, residual_variances
 from analyticdag.optimize.adam import Adam
@@ -58,8 +59,9 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
         Bernoulli likelihood for 0/1 data. "auto" fits equal and unequal variances and lets BIC
         decide (`loss_` says which, `loss_choice_` by how much).
     constraint : "exponential", "order-1", "order-2", … or an AnalyticFunction
-    lambda1 : weight of the path's l1 penalty; larger gives fewer edges.
-    w_threshold : weights of the path below this, in absolute value, are no edges.
+    lambda1 : weight of the path's l1 penalty; larger gives fewer edges. "auto" (or "ebic"), "cv"
+        and "stars" choose it (see `linear.selection`).
+    w_threshold : weights of the path below this, in absolute value, are no edges; or "auto".
     solver : "fast", "adam", "order", or a `Columns(...)` or `Adam(...)` with other settings
         "fast" follows the path with every stage solved exactly, "adam" as published in the
         paper's Algorithm 2; "order" follows no path and searches from cheap orders.
@@ -92,6 +94,7 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
     h_ : the constraint at `weights_`; zero.
     loss_ : the name of the loss that was used.
     loss_choice_ : LossChoice, the two scores behind "auto"; None with any other loss.
+    selection_ : Selection, the series of lambdas behind "auto"; None where none was chosen.
     trace_ : Trace; what happened at every stage, and in the search which start won.
     status_ : Status; its value says what to do.
     n_iter_ : steps (with "fast": sweeps) of the path in all; without a path, searches made.
@@ -103,8 +106,8 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
         self,
         loss: str = "auto",
         constraint: str | AnalyticFunction | Truncated = "order-2",
-        lambda1: float = 0.05,
-        w_threshold: float = 0.3,
+        lambda1: float | str = 0.05,
+        w_threshold: float | str = 0.3,
         solver: str | Adam | Columns = "fast",
         refine: bool = True,
         knowledge: Knowledge | None = None,
@@ -145,6 +148,7 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
     h_: float
     loss_: str
     loss_choice_: LossChoice | None
+    selection_: Selection | None
     trace_: Trace
     status_: Status
     n_iter_: int
@@ -198,6 +202,13 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
             )
         constraints = constraints_on(statistics, options)
         place = choose_placement(like, self.device, self.dtype)
+        self.selection_ = None
+        if options.to_choose:
+            self.selection_, start = select(statistics, options, constraints, place)
+            best = self.selection_.best
+            options = replace(
+                options, lambda1=best.lambda1, w_threshold=best.w_threshold, start=start
+            )
         self._keep(statistics, options, learn(statistics, options, constraints, place))
         return self
 

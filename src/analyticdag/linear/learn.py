@@ -17,7 +17,7 @@ from analyticdag.knowledge import Constraints
 from analyticdag.linear.choice import EQUAL, UNEQUAL, LossChoice, choose_loss, least_squares_weights
 from analyticdag.linear.finish import Finished, finish
 from analyticdag.linear.options import Options
-from analyticdag.linear.paths import learn_path
+from analyticdag.linear.paths import learn_path, path_options
 from analyticdag.linear.placement import Placement, to_float64
 from analyticdag.linear.refine import cheap_starts, refine
 from analyticdag.linear.statistics import Statistics
@@ -73,7 +73,7 @@ def _searched(
     """Search over orders, from the path's order too where there is a path."""
     starts, trace, status, n_iter = {}, Trace(), Status.SEARCHED, 0
     if options.minimiser is not None:
-        path = _path(statistics, _path_options(options, statistics), constraints, place)
+        path = _path(statistics, path_options(options, statistics), constraints, place)
         starts["path"] = topological_order(path.finished.adjacency)
         trace, n_iter = path.trace, path.n_iter
         status = Status.SEARCHED if path.status.converged else path.status
@@ -87,10 +87,3 @@ def _searched(
     choice = choose_loss(statistics, found[0][0].weights, found[1][0].weights)
     finished = found[losses.index(choice.loss)][0]
     return Learned(finished, choice.loss, trace, status, n_iter, choice)
-
-
-def _path_options(options: Options, statistics: Statistics) -> Options:
-    """Under "auto" the path is a start among others: the cheap loss that can see something."""
-    if options.loss != "auto":
-        return options
-    return replace(options, loss=UNEQUAL if statistics.looks_standardised else "mse")

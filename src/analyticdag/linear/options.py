@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Collection
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any
 
 from sklearn.utils import check_random_state
 
+from analyticdag._typing import FloatArray
 from analyticdag.errors import ParameterError
 from analyticdag.functions import AnalyticFunction, Truncated, as_function
 from analyticdag.knowledge import Knowledge
@@ -27,6 +29,8 @@ LOSSES = ("auto", *COVARIANCE_LOSSES, "logistic")
 # Losses that read the scale of the columns: on standardised data they have nothing to go by.
 SCALE_LOSSES = ("mse", "likelihood-ev")
 SOLVERS = ("fast", "adam", "order")
+# Names that lambda1 takes instead of a number, and the criterion each stands for.
+CRITERIA = {"auto": "ebic", "ebic": "ebic", "cv": "cv", "stars": "stars"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +41,8 @@ class Options:
     function: AnalyticFunction | Truncated
     lambda1: float
     w_threshold: float
+    criterion: str | None  # how lambda1 is to be chosen
+    choose_threshold: bool
     minimiser: Adam | Columns | None
     refine: bool
     schedule: Schedule
@@ -47,12 +53,19 @@ class Options:
     n_jobs: int | None
     verbose: int
     checkpoint: Path | None
+    start: FloatArray | None = None  # where the path begins, if lambda was chosen along a series
+
+    @property
+    def to_choose(self) -> bool:
+        """Whether lambda or the threshold are left to the data."""
+        return self.criterion is not None or self.choose_threshold
 
     @classmethod
     def of(cls, estimator: Any) -> Options:
         """Check every parameter of an AnalyticDAG."""
         _check_choices(estimator)
         _check_combination(estimator)
+        _check_selection(estimator)
         knowledge = Knowledge() if estimator.knowledge is None else estimator.knowledge
         schedule = Schedule.paper() if estimator.schedule is None else estimator.schedule
         _check_type("knowledge", knowledge, Knowledge)
@@ -61,8 +74,10 @@ class Options:
         return cls(
             loss=estimator.loss,
             function=as_function(estimator.constraint),
-            lambda1=_at_least_zero("lambda1", estimator.lambda1),
-            w_threshold=_at_least_zero("w_threshold", estimator.w_threshold),
+            lambda1=_at_least_zero("lambda1", _number(estimator.lambda1, CRITERIA)),
+            w_threshold=_at_least_zero("w_threshold", _number(estimator.w_threshold, {"auto"})),
+            criterion=CRITERIA.get(estimator.lambda1) if _is_text(estimator.lambda1) else None,
+            choose_threshold=_is_text(estimator.w_threshold),
             minimiser=_minimiser(estimator.solver, seed),
             refine=bool(estimator.refine),
             schedule=schedule,
@@ -74,6 +89,15 @@ class Options:
             verbose=int(estimator.verbose),
             checkpoint=None if estimator.checkpoint is None else Path(estimator.checkpoint),
         )
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _number(value: Any, choices: Collection[str]) -> Any:
+    """Return zero for a value that the data are asked to choose."""
+    return 0.0 if _is_text(value) and value in choices else value
 
 
 def _minimiser(solver: Any, seed: int) -> Adam | Columns | None:
@@ -107,6 +131,21 @@ def _check_choices(estimator: Any) -> None:
         raise ParameterError(
             f"checkpoint must be the name of a file or None, not {estimator.checkpoint!r}"
         )
+
+
+def _check_selection(estimator: Any) -> None:
+    for name in ("lambda1", "w_threshold"):
+        if not _is_text(getattr(estimator, name)):
+            continue
+        if estimator.solver == "order":
+            raise ParameterError(
+                f"{name}='auto' chooses along a path, and solver='order' has none; leave {name} at "
+                "a number, it is not used"
+            )
+        if estimator.loss == "logistic":
+            raise ParameterError(
+                f"{name}='auto' compares Gaussian likelihoods; give a number with loss='logistic'"
+            )
 
 
 def _check_combination(estimator: Any) -> None:
@@ -154,5 +193,8 @@ def _check_type(name: str, value: Any, expected: type) -> None:
 def _at_least_zero(name: str, value: Any) -> float:
     is_number = isinstance(value, Real) and not isinstance(value, bool)
     if not is_number or not 0 <= value < math.inf:
-        raise ParameterError(f"{name} must be a number of at least 0, not {value!r}")
+        words = list(CRITERIA) if name == "lambda1" else ["auto"]
+        raise ParameterError(
+            f"{name} must be a number of at least 0 or one of {words}, not {value!r}"
+        )
     return float(value)

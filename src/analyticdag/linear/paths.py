@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from analyticdag._typing import FloatArray
@@ -9,6 +11,7 @@ from analyticdag.candidates import candidate_mask
 from analyticdag.errors import ParameterError
 from analyticdag.knowledge import Constraints
 from analyticdag.linear.checkpoint import Checkpoint, fingerprint
+from analyticdag.linear.choice import UNEQUAL
 from analyticdag.linear.options import Options
 from analyticdag.linear.placement import Placement
 from analyticdag.linear.statistics import Statistics
@@ -49,8 +52,17 @@ def learn_path(
     )
 
 
+def path_options(options: Options, statistics: Statistics) -> Options:
+    """Under "auto" the path is a start among others: the cheap loss that can see something."""
+    if options.loss != "auto":
+        return options
+    return replace(options, loss=UNEQUAL if statistics.looks_standardised else "mse")
+
+
 def _start(statistics: Statistics, options: Options, constraints: Constraints) -> FloatArray:
-    """Return where the path begins: zero for Adam, as published."""
+    """Return where the path begins: zero for Adam, as published, unless told otherwise."""
+    if options.start is not None:
+        return options.start
     if not isinstance(options.minimiser, Columns):
         return np.zeros_like(statistics.S)
     return options.minimiser.starting_weights(

@@ -1,0 +1,241 @@
+"""`lambda1="auto"`, `w_threshold="auto"`: let the data choose how sparse the path ends.
+
+The path is followed for a falling series of lambdas, each from where the one before ended, and
+one of them is chosen by
+
+| lambda1            | the lambda with                                                            |
+|--------------------|----------------------------------------------------------------------------|
+| "auto" or "ebic"   | the best EBIC of its graph, parents refitted by least squares              |
+| "cv"               | the best likelihood on held-out fifths of the rows                         |
+| "stars"            | the least value whose graphs still agree between subsamples (StARS, Liu et |
+|                    | al. 2010: average instability at most 0.05)                                |
+
+`w_threshold="auto"` picks for each lambda, among the sizes of its weights, the threshold with the
+best EBIC: it needs no units. The whole series is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from analyticdag._typing import BoolArray, FloatArray
+from analyticdag.errors import ParameterError
+from analyticdag.knowledge import Constraints
+from analyticdag.linear.choice import UNEQUAL, least_squares_weights
+from analyticdag.linear.finish import finish
+from analyticdag.linear.options import Options
+from analyticdag.linear.paths import learn_path, path_options
+from analyticdag.linear.placement import Placement, to_float64
+from analyticdag.linear.statistics import Statistics
+from analyticdag.losses import VARIANCE_FLOOR, covariance, residual_variances
+
+# Powers of two around sqrt(log d / n), the size at which chance correlations are cut off.
+_POWERS = range(3, -5, -1)
+_THRESHOLDS = 20
+_FOLDS = 5
+_SUBSAMPLES, _INSTABILITY = 10, 0.05
+
+
+@dataclass(frozen=True)
+class SelectionPoint:
+    """One lambda: its threshold, how many edges are left, and its score (smaller is better)."""
+
+    lambda1: float
+    w_threshold: float
+    n_edges: int
+    score: float
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The series of lambdas, largest first, and the one that was chosen."""
+
+    criterion: str
+    points: tuple[SelectionPoint, ...]
+    chosen: int
+
+    @property
+    def best(self) -> SelectionPoint:
+        """The point that was chosen."""
+        return self.points[self.chosen]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data, a row for each lambda."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, eq=False)
+class _Graph:
+    """Where one lambda ended on some rows, and where its path had begun."""
+
+    start: FloatArray | None
+    threshold: float
+    adjacency: BoolArray
+    weights: FloatArray  # refitted by least squares
+    score: float
+
+
+def select(
+    statistics: Statistics, options: Options, constraints: Constraints, place: Placement
+) -> tuple[Selection, FloatArray | None]:
+    """Return the series of lambdas with its choice, and where the chosen path began."""
+    options = replace(path_options(options, statistics), checkpoint=None, verbose=0)
+    criterion = options.criterion or "ebic"
+    lambdas = [options.lambda1] if options.criterion is None else _lambdas(statistics, options)
+    graphs = list(_series(statistics, options, constraints, place, lambdas))
+    if criterion == "ebic":
+        scores = [graph.score for graph in graphs]
+    elif criterion == "cv":
+        scores = _held_out(statistics, options, constraints, place, lambdas)
+    else:
+        scores = _instability(statistics, options, constraints, place, lambdas)
+    points = tuple(
+        SelectionPoint(lam, graph.threshold, int(graph.adjacency.sum()), float(score))
+        for lam, graph, score in zip(lambdas, graphs, scores, strict=True)
+    )
+    chosen = _most_detailed(scores) if criterion == "stars" else int(np.argmin(scores))
+    return Selection(criterion, points, chosen), graphs[chosen].start
+
+
+def _most_detailed(instability: list[float]) -> int:
+    """Return the least lambda that is stable, or the most stable one if none is."""
+    stable = [k for k, value in enumerate(instability) if value <= _INSTABILITY]
+    return stable[-1] if stable else int(np.argmin(instability))
+
+
+def _lambdas(statistics: Statistics, options: Options) -> list[float]:
+    """Return the series, from hardly any edge to too many; lambda is in units of the loss."""
+    S, n = statistics.S, statistics.n_samples
+    base = np.sqrt(np.log(max(len(S), 2)) / n)
+    if options.loss == "mse":
+        # Least squares is in squared units of the noise: what all other columns leave of each.
+        ridge = np.diag(S).copy() * 1e-3
+        base *= float(np.median(1.0 / np.diag(np.linalg.inv(S + np.diag(ridge)))))
+    return [float(base * 2.0**power) for power in _POWERS]
+
+
+def _series(
+    statistics: Statistics,
+    options: Options,
+    constraints: Constraints,
+    place: Placement,
+    lambdas: list[float],
+) -> Iterator[_Graph]:
+    """Follow the path for each lambda, from where the one before ended."""
+    start: FloatArray | None = None
+    for lam in lambdas:
+        here = replace(options, lambda1=lam, start=start)
+        path = learn_path(statistics, here, constraints, place)
+        weights = np.nan_to_num(to_float64(path.weights))
+        yield replace(_cut(statistics, options, constraints, weights), start=start)
+        start = weights
+
+
+def _cut(
+    statistics: Statistics, options: Options, constraints: Constraints, weights: FloatArray
+) -> _Graph:
+    """Apply the threshold, or the one with the best score."""
+    if not options.choose_threshold:
+        return _graph(statistics, options, constraints, weights, options.w_threshold)
+    sizes = np.unique(np.abs(weights[weights != 0.0]))
+    places = np.linspace(0, len(sizes) - 1, min(_THRESHOLDS, len(sizes))).astype(int)
+    thresholds = [float(size) for size in sizes[places]] or [0.0]
+    graphs = [_graph(statistics, options, constraints, weights, t) for t in thresholds]
+    return min(graphs, key=lambda graph: graph.score)
+
+
+def _graph(
+    statistics: Statistics,
+    options: Options,
+    constraints: Constraints,
+    weights: FloatArray,
+    threshold: float,
+) -> _Graph:
+    adjacency = finish(weights, threshold, constraints).adjacency
+    refitted = least_squares_weights(statistics.S, adjacency)
+    score = _ebic(statistics, refitted, int(adjacency.sum()), pooled=options.loss != UNEQUAL)
+    return _Graph(None, threshold, adjacency, refitted, score)
+
+
+def _ebic(statistics: Statistics, W: FloatArray, n_edges: int, *, pooled: bool) -> float:
+    """Return the extended BIC of refitted weights, under equal variances if `pooled`."""
+    n, v = statistics.n_samples, _noise(statistics, W, pooled=pooled)
+    price = np.log(n) + 4.0 * 0.5 * np.log(max(len(W), 2))
+    return float(n * np.log(v).sum() + price * n_edges)
+
+
+def _noise(statistics: Statistics, W: FloatArray, *, pooled: bool) -> FloatArray:
+    floor = VARIANCE_FLOOR * np.diag(statistics.S)
+    v: FloatArray = np.maximum(residual_variances(statistics.S, W), floor)
+    varies = ~statistics.constant
+    v = v[varies]
+    return np.full(len(v), v.mean()) if pooled and len(v) else v
+
+
+def _on_rows(statistics: Statistics, rows: FloatArray) -> Statistics:
+    """Return the statistics of some of the rows, in the units of all of them."""
+    S = np.where(statistics.touchable, covariance(rows), np.eye(rows.shape[1]))
+    return replace(statistics, S=S, n_samples=len(rows), rows=rows)
+
+
+def _held_out(
+    statistics: Statistics,
+    options: Options,
+    constraints: Constraints,
+    place: Placement,
+    lambdas: list[float],
+) -> list[float]:
+    """Return, for each lambda, minus twice the log-likelihood of rows left out of its fits."""
+    rows = _rows(statistics, "cv")
+    pooled = options.loss != UNEQUAL
+    order = np.random.default_rng(options.seed).permutation(len(rows))
+    total = np.zeros(len(lambdas))
+    for part in np.array_split(order, _FOLDS):
+        kept = np.delete(rows, part, axis=0)
+        training = _on_rows(statistics, kept)
+        test = rows[part] - kept.mean(axis=0)
+        for k, graph in enumerate(_series(training, options, constraints, place, lambdas)):
+            left = (test - test @ graph.weights)[:, ~statistics.constant]
+            v = _noise(training, graph.weights, pooled=pooled)
+            total[k] += float(np.sum(left**2 / v) + len(part) * np.log(v).sum())
+    return [float(value) for value in total]
+
+
+def _instability(
+    statistics: Statistics,
+    options: Options,
+    constraints: Constraints,
+    place: Placement,
+    lambdas: list[float],
+) -> list[float]:
+    """Return, for each lambda, how much pairs differ between subsamples: the mean of 2p(1 - p)."""
+    rows = _rows(statistics, "stars")
+    n, d = rows.shape
+    size = int(min(10.0 * np.sqrt(n), 0.8 * n))
+    joined = np.zeros((len(lambdas), d, d))
+    rng = np.random.default_rng(options.seed)
+    for _ in range(_SUBSAMPLES):
+        some = _on_rows(statistics, rows[rng.choice(n, size=size, replace=False)])
+        for k, graph in enumerate(_series(some, options, constraints, place, lambdas)):
+            joined[k] += graph.adjacency | graph.adjacency.T
+    share = joined / _SUBSAMPLES
+    upper = np.triu_indices(d, 1)
+    return [float(np.mean(2.0 * p[upper] * (1.0 - p[upper]))) if d > 1 else 0.0 for p in share]
+
+
+def _rows(statistics: Statistics, criterion: str) -> FloatArray:
+    if statistics.rows is None:
+        raise ParameterError(
+            f"lambda1={criterion!r} needs the rows, which fit_covariance does not have; use "
+            "lambda1='ebic', or fit(X)"
+        )
+    if len(statistics.rows) < 2 * _FOLDS:
+        raise ParameterError(
+            f"lambda1={criterion!r} needs at least {2 * _FOLDS} rows, but there are "
+            f"{len(statistics.rows)}; use lambda1='ebic' or a number"
+        )
+    return statistics.rows
