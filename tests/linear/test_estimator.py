@@ -348,7 +348,7 @@ def test_standardised_data_are_warned_of_once() -> None:
         ({"loss": "hinge"}, "loss must be one of .*not 'hinge'"),
         ({"solver": "sgd"}, "solver must be .*not 'sgd'"),
         ({"lambda1": -1.0}, "lambda1 must be a number of at least 0"),
-        ({"w_threshold": "auto"}, "w_threshold must be a number of at least 0"),
+        ({"w_threshold": "cv"}, "w_threshold must be a number of at least 0"),
         ({"constraint": "order-0"}, "constraint 'order-0' is not known"),
         ({"knowledge": {"required": []}}, "knowledge must be a Knowledge or None, not dict"),
         ({"schedule": [1.0]}, "schedule must be a Schedule or None, not list"),
