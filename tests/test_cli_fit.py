@@ -100,6 +100,19 @@ def test_quiet_json_and_chosen_places(command: Command, simulation: Path, tmp_pa
     assert (silent.code, silent.out, silent.err) == (0, "", "")
 
 
+def test_resamples_say_how_stable_an_edge_is(
+    command: Command, simulation: Path, tmp_path: Path
+) -> None:
+    options = ("--solver", "fast", "--no-refine", "--loss", "mse", "--resamples", 6)
+    result = command("fit", simulation / "data.csv", "--out", tmp_path / "run", *options)
+    assert result.code == 0, result.err
+    shares = [edge.stability for edge in load_run(tmp_path / "run").edges]
+    assert shares
+    assert all(share is not None and share * 6 == round(share * 6) for share in shares)
+    assert max(share or 0.0 for share in shares) > 0.5
+    assert "Stability is the share" in (tmp_path / "run" / "report.html").read_text("utf-8")
+
+
 def test_a_report_is_rebuilt_from_the_records(
     command: Command, simulation: Path, tmp_path: Path
 ) -> None:

@@ -20,7 +20,7 @@ import typer
 from rich.console import Console
 
 from analyticdag.cli.progress import line, shown
-from analyticdag.cli.record import recorded
+from analyticdag.cli.record import judge_by_resamples, recorded
 from analyticdag.errors import DataWarning, NotConvergedWarning, ParameterError
 
 if TYPE_CHECKING:
@@ -33,8 +33,7 @@ def fit_command(
     out: Annotated[Path | None, typer.Option(help="Folder for the results.")] = None,
     report: Annotated[Path | None, typer.Option(help="HTML file for the report.")] = None,
     loss: Annotated[
-        str | None,
-        typer.Option(help="mse, likelihood-ev, likelihood-nv, logistic or auto."),
+        str | None, typer.Option(help="mse, likelihood-ev, likelihood-nv, logistic or auto.")
     ] = None,
     constraint: Annotated[
         str | None, typer.Option(help="exponential, order-1, order-2, … (see: constraints).")
@@ -55,6 +54,7 @@ def fit_command(
         bool | None, typer.Option("--standardize", help="Scale every column to variance one.")
     ] = None,
     max_steps: Annotated[int | None, typer.Option(help="Steps in each stage, at most.")] = None,
+    resamples: Annotated[int, typer.Option(help="Refit so often, to see which edges hold.")] = 0,
     drop: Annotated[list[str] | None, typer.Option(help="Leave a column out; repeatable.")] = None,
     drop_missing: Annotated[
         bool, typer.Option("--drop-missing", help="Leave out rows with missing values.")
@@ -91,7 +91,7 @@ def fit_command(
         "schedule": _schedule(max_steps),
     }
     parameters = {name: value for name, value in given.items() if value is not None}
-    run = _learn(table, known, parameters, checkpoint, _base(file, out), talk)
+    run = _learn(table, known, parameters, checkpoint, resamples, _base(file, out), talk)
     folder, page = _save(run, out, report, _base(file, out))
     _tell(run, folder, page, talk, as_json=as_json, quiet=quiet)
 
@@ -120,6 +120,7 @@ def _learn(
     known: Knowledge | None,
     parameters: Mapping[str, Any],
     checkpoint: Path | None,
+    resamples: int,
     base: Path,
     talk: Console,
 ) -> SavedRun:
@@ -146,11 +147,17 @@ def _learn(
             line(talk, f"note: {warning.message}")
     if checkpoint is None and state is not None:
         state.unlink(missing_ok=True)
+    if resamples:
+        judge_by_resamples(model, table.values, resamples, talk)
     manifest = manifest_of(
         source=table.source,
         sha256=table.sha256,
         shape=(len(table.values), len(table.names)),
-        parameters={**parameters, "schedule": str(parameters.get("schedule") or "default")},
+        parameters={
+            **parameters,
+            "schedule": str(parameters.get("schedule") or "default"),
+            "resamples": resamples,
+        },
         seed=parameters.get("random_state"),
         seconds=seconds,
         command=["analyticdag", *sys.argv[1:]],

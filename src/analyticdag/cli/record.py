@@ -8,8 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from rich.console import Console
 
 from analyticdag._typing import FloatArray
+from analyticdag.cli.progress import line
 
 if TYPE_CHECKING:
     from analyticdag import AnalyticDAG
@@ -36,6 +38,26 @@ def recorded(
     run = record_of(model, names=names, audit=audit, manifest=manifest)
     refit = (manifest.get("seconds") or 0.0) < REFIT_SECONDS
     return dataclasses.replace(run, diagnostics=_diagnostics(model, values, names, refit=refit))
+
+
+def judge_by_resamples(
+    model: AnalyticDAG, values: FloatArray, resamples: int, talk: Console
+) -> None:
+    """Write into the model's edges how often they come back; Ctrl-C goes on without that."""
+    from sklearn.base import clone
+
+    from analyticdag.stability import bootstrap
+
+    again = clone(model).set_params(checkpoint=None, verbose=0)
+    try:
+        with talk.status(f"refitting on {resamples} resamples"):
+            found = bootstrap(
+                again, values, resamples, n_jobs=model.n_jobs, random_state=model.random_state or 0
+            )
+    except KeyboardInterrupt:
+        line(talk, "note: resampling interrupted; the result is saved without stability")
+        return
+    model.edges_ = found.annotate(model.edges_)
 
 
 def _diagnostics(
