@@ -76,7 +76,7 @@ def test_dagma_counts_its_steps() -> None:
 def test_our_estimator_reports_steps_and_status() -> None:
     setting = {"graph": "ER1", "nodes": 4, "samples": 500}
     options = {"steps": 3000, "constraint": "order-1", "adam": {"learning_rate": 3e-3}}
-    method = Method("ours", "analyticdag", options)
+    method = Method("ours", "path", options)
     metrics = learn(setting, method, np.random.default_rng(0))
     assert metrics["shd"] <= 1
     assert metrics["status"] in {status.name.lower() for status in Status}
