@@ -113,6 +113,16 @@ def test_resamples_say_how_stable_an_edge_is(
     assert "Stability is the share" in (tmp_path / "run" / "report.html").read_text("utf-8")
 
 
+def test_the_data_may_choose_lambda(command: Command, simulation: Path, tmp_path: Path) -> None:
+    options = ("--lambda1", "auto", "--loss", "mse", "--no-refine", "--solver", "fast")
+    result = command("fit", simulation / "data.csv", "--out", tmp_path / "run", *options)
+    assert result.code == 0, result.err
+    chosen = load_run(tmp_path / "run").parameters["chosen"]
+    assert chosen["criterion"] == "ebic"
+    page = (tmp_path / "run" / "report.html").read_text("utf-8")
+    assert f"lambda1 = {chosen['lambda1']:.4g}, chosen by EBIC" in page
+
+
 def test_a_report_is_rebuilt_from_the_records(
     command: Command, simulation: Path, tmp_path: Path
 ) -> None:
@@ -158,6 +168,7 @@ def test_standard_input_knowledge_and_hostile_names(command: Command, tmp_path: 
         (("{data}", "--loss", "nonsense"), "loss must be one of"),
         (("{data}", "--constraint", "order-0"), "order"),
         (("{data}", "--lambda1", "-1"), "lambda1 must be a number of at least 0"),
+        (("{data}", "--lambda1", "much"), "lambda1"),
         (("{data}", "--max-steps", "0"), "--max-steps must be at least 1"),
         (("{data}", "--drop", "x9"), "cannot drop"),
         (("{data}", "--knowledge", "absent.toml"), "cannot read 'absent.toml'"),

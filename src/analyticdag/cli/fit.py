@@ -38,8 +38,10 @@ def fit_command(
     constraint: Annotated[
         str | None, typer.Option(help="exponential, order-1, order-2, … (see: constraints).")
     ] = None,
-    lambda1: Annotated[float | None, typer.Option(help="Sparsity; more gives fewer edges.")] = None,
-    w_threshold: Annotated[float | None, typer.Option(help="Weights below are no edges.")] = None,
+    lambda1: Annotated[
+        str | None, typer.Option(help="Sparsity, more gives fewer edges; auto, cv or stars.")
+    ] = None,
+    w_threshold: Annotated[str | None, typer.Option(help="Weights below go; or auto.")] = None,
     solver: Annotated[str | None, typer.Option(help="adam, fast or order.")] = None,
     refine: Annotated[
         bool | None, typer.Option("--refine/--no-refine", help="Search over orders afterwards.")
@@ -48,7 +50,7 @@ def fit_command(
         Path | None, typer.Option(help="Required and forbidden edges: TOML or Tetrad's format.")
     ] = None,
     candidates: Annotated[
-        str | None, typer.Option(help="Only plausible edges: correlation or markov.")
+        str | None, typer.Option(help="Only plausible edges: correlation, markov or pc.")
     ] = None,
     standardize: Annotated[
         bool | None, typer.Option("--standardize", help="Scale every column to variance one.")
@@ -80,8 +82,8 @@ def fit_command(
     given = {
         "loss": loss,
         "constraint": constraint,
-        "lambda1": lambda1,
-        "w_threshold": w_threshold,
+        "lambda1": _number_or_word(lambda1),
+        "w_threshold": _number_or_word(w_threshold),
         "solver": solver,
         "refine": refine,
         "candidates": candidates,
@@ -103,6 +105,14 @@ def _base(file: str, out: Path | None) -> Path:
     if file == "-":
         return Path("analyticdag-run")
     return Path(file).with_name(f"{Path(file).stem}-analyticdag")
+
+
+def _number_or_word(text: str | None) -> float | str | None:
+    """Return a number where there is one; which words are known, the estimator says."""
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return text
 
 
 def _schedule(max_steps: int | None) -> Any:

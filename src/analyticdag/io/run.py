@@ -119,11 +119,25 @@ def record_of(
         status=estimator.status_.name,
         advice=str(estimator.status_.value),
         converged=bool(estimator.status_.converged),
-        parameters={key: plain(value) for key, value in estimator.get_params(deep=False).items()},
+        parameters=_parameters(estimator),
         trace=tuple(plain(record) for record in estimator.trace_.to_dicts()),
         audit=audit,
         manifest=plain(manifest or {}),
     )
+
+
+def _parameters(estimator: Any) -> dict[str, Any]:
+    """Return the parameters, and as "chosen" the values that the data chose for them."""
+    found = {key: plain(value) for key, value in estimator.get_params(deep=False).items()}
+    selection = getattr(estimator, "selection_", None)
+    if selection is not None:
+        best = selection.best
+        found["chosen"] = {
+            "criterion": selection.criterion,
+            "lambda1": float(best.lambda1),
+            "w_threshold": float(best.w_threshold),
+        }
+    return found
 
 
 def run_of_weights(

@@ -123,7 +123,9 @@ def kinds(run: SavedRun) -> list[tuple[str, int]]:
 
 def methods(run: SavedRun) -> str:
     """Return a paragraph for the methods section of a paper."""
-    p = run.parameters
+    chosen = run.parameters.get("chosen") or {}
+    p = {**run.parameters, **chosen}
+    how = f", chosen by {str(chosen['criterion']).upper()}" if chosen else ""
     rows = f"{run.audit.n_rows} observations of " if run.audit else ""
     version = run.manifest.get("versions", {}).get("analyticdag", "")
     scaled = " after scaling every variable to unit variance" if p.get("standardize") else ""
@@ -138,11 +140,11 @@ def methods(run: SavedRun) -> str:
         f"A linear structural equation model was learned from {rows}{run.n_nodes} "
         f"variables{scaled} with analyticdag {version}".rstrip()
         + f", minimising {LOSSES.get(run.loss, run.loss or 'a score')} with an l1 penalty "
-        f"(lambda1 = {p.get('lambda1', 'unknown')}) under the analytic acyclicity constraint "
+        f"(lambda1 = {_parameter(p.get('lambda1'))}{how}) under the analytic acyclicity constraint "
         f"{p.get('constraint', '')} (Zhang et al., 2025), solved by {solver}{refined}."
     )
     if not p.get("refine") and p.get("w_threshold") is not None:
-        text += f" Weights below {p['w_threshold']} in absolute value were set to zero."
+        text += f" Weights below {_parameter(p['w_threshold'])} in absolute value were set to zero."
     data = sum(not run.cpdag[edge.target, edge.source] for edge in run.edges)
     return (
         text + f" The graph has {len(run.edges)} edges, {data} of them directed in its equivalence "
@@ -162,6 +164,10 @@ def foreign_methods(run: SavedRun) -> str:
 def count(number: int, one: str) -> str:
     """Return "1 edge" or "2 edges"."""
     return f"{number} {one}" if number == 1 else f"{number} {one}s"
+
+
+def _parameter(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _sentence(note: str) -> str:
