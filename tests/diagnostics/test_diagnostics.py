@@ -90,6 +90,14 @@ def test_units_that_turn_edges_are_listed() -> None:
     assert "1 edges turn round" in turned.advice
 
 
+def test_a_direction_that_both_results_leave_open_is_no_difference() -> None:
+    settings: dict[str, Any] = {"edges": ((0, 1),), "on_standardised": ((1, 0),)}
+    open_in_both = diagnosed(chain(), loss="likelihood-nv", **settings)["standardised refit"]
+    assert open_in_both.level is Level.FINE
+    claimed = diagnosed(chain(), loss="mse", **settings)["standardised refit"]
+    assert claimed.numbers["reversed"] == [[0, 1]]
+
+
 def test_the_refit_can_be_left_out_and_is_not_needed_on_standardised_data() -> None:
     X = chain()
     names = [check.name for check in diagnose(Given(edges=TRUE).fit(X), X, refit=False)]

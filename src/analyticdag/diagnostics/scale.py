@@ -18,7 +18,9 @@ from sklearn.base import clone
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.diagnostics.result import Check, Level, listing
 from analyticdag.errors import AnalyticDAGWarning
+from analyticdag.graphs import to_cpdag
 from analyticdag.io.audit import varsortability
+from analyticdag.linear.options import SCALE_LOSSES
 
 # Above this share the order of the columns by that number explains the learned order.
 SORTED = 0.9
@@ -78,7 +80,9 @@ def check_standardised_refit(estimator: Any, X: Any, names: Sequence[Hashable]) 
         warnings.simplefilter("ignore", AnalyticDAGWarning)
         other = clone(estimator).set_params(standardize=True, checkpoint=None).fit(X)
     before, after = estimator.adjacency_matrix_ != 0, other.adjacency_matrix_ != 0
-    kinds = _differences(before, after, names)
+    # Directions that both results leave open are no claim that could change.
+    open_before, open_after = _open(estimator, before), _open(other, after)
+    kinds = _differences(before, after, open_before & open_after, names)
     numbers = {"loss": other.loss_, **{kind: [list(e) for e in kinds[kind]] for kind in kinds}}
     n_changed = sum(map(len, kinds.values()))
     if not n_changed:
@@ -94,8 +98,15 @@ def check_standardised_refit(estimator: Any, X: Any, names: Sequence[Hashable]) 
     return Check(name, level, advice, numbers)
 
 
+def _open(estimator: Any, adjacency: BoolArray) -> BoolArray:
+    """Return the pairs whose direction the result does not claim to know."""
+    cpdag = to_cpdag(adjacency) != 0
+    claimed = estimator.loss_ in SCALE_LOSSES
+    return np.zeros_like(cpdag) if claimed else cpdag & cpdag.T
+
+
 def _differences(
-    before: BoolArray, after: BoolArray, names: Sequence[Hashable]
+    before: BoolArray, after: BoolArray, both_open: BoolArray, names: Sequence[Hashable]
 ) -> dict[str, list[tuple[Hashable, Hashable]]]:
     """Return the edges of the fit that turned round or vanished, and those that appeared."""
 
@@ -103,7 +114,7 @@ def _differences(
         return [(names[i], names[j]) for i, j in np.argwhere(edges)]
 
     return {
-        "reversed": named(before & after.T),
+        "reversed": named(before & after.T & ~both_open),
         "lost": named(before & ~after & ~after.T),
         "gained": named(after & ~before & ~before.T),
     }
