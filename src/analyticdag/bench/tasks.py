@@ -24,6 +24,7 @@ Task: TypeAlias = Callable[[Mapping[str, Scalar], Method, np.random.Generator], 
 TASKS: dict[str, str] = {
     "constraint-cost": "analyticdag.bench.constraint_cost:constraint_cost",
     "learn": "analyticdag.bench.learn:learn",
+    "variance-choice": "analyticdag.bench.variance_choice:variance_choice",
 }
 
 
