@@ -13,6 +13,8 @@ PAGES = [
     "docs/getting-started.md",
     "docs/from-a-table-to-a-report.md",
     "docs/how-to-choose.md",
+    "docs/what-the-data-can-tell.md",
+    "docs/sachs.md",
 ]
 
 
