@@ -36,7 +36,8 @@ class Equation(NamedTuple):
     s: float  # scale of the constraint
     alpha: FloatArray  # the constraint as a series, see ``barrier``
     edge: float  # the domain of the constraint ends where t(edge) = 1
-    worth: float  # least worth of a weight, relative to the residual variance of its column
+    noise: FloatArray  # what is taken for the noise variance of each column
+    worth: float  # least worth of a weight, relative to the noise
 
 
 class Column(NamedTuple):
@@ -106,7 +107,7 @@ def solve_column(equation: Equation, j: int, q: FloatArray, column: Column, size
     """Minimise over column.b, in place of it and of q = S b; returns the decrease."""
     alpha, edge, kappa = equation.alpha, equation.edge, equation.kappa[j]
     b, t, trial, old, old_q = column.b, column.t, column.trial, column.old, column.old_q
-    worth = equation.worth * residual_variance(equation, j, b, q)
+    worth = equation.worth * min(equation.noise[j], residual_variance(equation, j, b, q))
     moments(column, size, t)
     now = kappa * constraint_value(alpha, t, size, edge, column.series)
     now += column_fit(equation, j, b, q)

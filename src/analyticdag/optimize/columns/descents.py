@@ -15,9 +15,9 @@ from analyticdag.optimize.columns.resolvent import Block, State, resolvent_block
 from analyticdag.optimize.columns.scaling import UnitVariances
 from analyticdag.optimize.columns.walks import walk_sweep
 
-# A weight that lowers the objective by less than this, relative to the residual variance of its
-# column, stays at zero. Larger values are faster and cost accuracy in the graph.
-_WORTH = 1e-5
+# A weight that lowers the objective by less than this, relative to the noise, stays at zero. Larger
+# values are faster and cost accuracy in the graph.
+_WORTH = 3e-5
 _BLOCK = 32
 # Terms of the series kept at most; rounding ends it long before, unless rho(A) is at the radius.
 _TERMS_ENTIRE = 200
@@ -59,15 +59,27 @@ def as_series(function: AnalyticFunction) -> tuple[FloatArray, float] | None:
     return alpha, float(parts[0][0].s)
 
 
+def equation_of(
+    problem: UnitVariances, WT: FloatArray, s: float, alpha: FloatArray, edge: float
+) -> Equation:
+    """The problem as the kernels read it.
+
+    Noise is judged by the median column: a hub that is not yet explained has a residual variance
+    of hundreds, and weights that matter would look worthless beside it.
+    """
+    weight, E = problem.weight, np.eye(len(WT)) - WT
+    residuals = np.maximum(np.sum(E * (E @ problem.S), axis=1), 1e-12)
+    noise = np.median(weight * residuals) / weight
+    return Equation(problem.S, 1.0 / weight, problem.lam, s, alpha, edge, noise, _WORTH)
+
+
 class ResolventDescent:
     """For alpha_0·order-1 + alpha_1·order-2 + …: keeps M = (I - A/s)^-1 up to date."""
 
     def __init__(self, problem: UnitVariances, alpha: FloatArray, s: float, WT: FloatArray) -> None:
         d, n, size = len(WT), len(alpha), min(_BLOCK, len(WT))
         self.weight = problem.weight
-        self.equation = Equation(
-            problem.S, 1.0 / problem.weight, problem.lam, s, alpha, 0.0, _WORTH
-        )
+        self.equation = equation_of(problem, WT, s, alpha, 0.0)
         self.state = State(WT, np.empty((d, d)), np.full(d, np.inf))
         self.column = empty_column(d, n)
         rows, updates, images = np.empty((n, size, d)), np.empty((size, d)), np.empty((n, size, d))
@@ -108,9 +120,7 @@ class WalkDescent:
         terms = _TERMS if math.isfinite(scaled.radius) else _TERMS_ENTIRE
         alpha, edge = scaled.coefficients(terms), 1.0 / scaled.radius
         self.weight = problem.weight
-        self.equation = Equation(
-            problem.S, 1.0 / problem.weight, problem.lam, s, alpha, edge, _WORTH
-        )
+        self.equation = equation_of(problem, WT, s, alpha, edge)
         self.state = State(WT, np.empty((d, d)), np.full(d, np.inf))
         self.column = empty_column(d, terms)
         self.A = np.empty((d, d))
