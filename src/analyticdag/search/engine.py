@@ -22,7 +22,6 @@ from analyticdag.search.checks import checked_covariance, checked_knowledge, che
 from analyticdag.search.layers import layered_order
 from analyticdag.search.runs import (
     Run,
-    Setting,
     in_threads,
     least_squares,
     open_desk,
@@ -36,6 +35,7 @@ from analyticdag.search.scores import (
     edge_penalty,
     graph_score,
 )
+from analyticdag.search.setting import Setting
 from analyticdag.search.store import initialise
 
 # How many of the starts go on to the iterated search.

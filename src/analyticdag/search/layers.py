@@ -19,7 +19,7 @@ from scipy import linalg
 from analyticdag._jit import kernel
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.search.parents import PATIENT, select
-from analyticdag.search.runs import Desk, Setting, new_desk
+from analyticdag.search.setting import Desk, Setting, new_desk
 from analyticdag.search.store import store
 from analyticdag.search.tables import COLLINEAR, Bench, Task
 
