@@ -82,8 +82,8 @@ def fit_command(
     given = {
         "loss": loss,
         "constraint": constraint,
-        "lambda1": _number_or_word(lambda1),
-        "w_threshold": _number_or_word(w_threshold),
+        "lambda1": number_or_word(lambda1),
+        "w_threshold": number_or_word(w_threshold),
         "solver": solver,
         "refine": refine,
         "candidates": candidates,
@@ -107,7 +107,7 @@ def _base(file: str, out: Path | None) -> Path:
     return Path(file).with_name(f"{Path(file).stem}-analyticdag")
 
 
-def _number_or_word(text: str | None) -> float | str | None:
+def number_or_word(text: str | None) -> float | str | None:
     """Return a number where there is one; which words are known, the estimator says."""
     try:
         return None if text is None else float(text)

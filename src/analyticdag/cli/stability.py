@@ -30,7 +30,7 @@ def stability_command(
     ] = False,
     threshold: Annotated[float, typer.Option(help="Share of resamples that counts.")] = 0.9,
     loss: Annotated[str | None, typer.Option(help="As for fit.")] = None,
-    lambda1: Annotated[float | None, typer.Option(help="As for fit.")] = None,
+    lambda1: Annotated[str | None, typer.Option(help="As for fit.")] = None,
     solver: Annotated[str | None, typer.Option(help="As for fit.")] = None,
     refine: Annotated[bool | None, typer.Option("--refine/--no-refine", help="As for fit.")] = None,
     knowledge: Annotated[Path | None, typer.Option(help="As for fit.")] = None,
@@ -46,15 +46,15 @@ def stability_command(
 ) -> None:
     """Fit FILE on many resamples of its rows and count how often each edge comes back."""
     from analyticdag import AnalyticDAG
-    from analyticdag.cli.fit import by_index
+    from analyticdag.cli.fit import by_index, number_or_word
     from analyticdag.io import read_knowledge, read_table, write_text
     from analyticdag.stability import bootstrap
 
     talk = Console(stderr=True, quiet=quiet)
     table = read_table(file, stdin=sys.stdin.buffer)
     known = None if knowledge is None else by_index(read_knowledge(knowledge), table.names)
-    given: dict[str, Any] = {"loss": loss, "lambda1": lambda1, "solver": solver, "refine": refine}
-    given |= {"standardize": standardize, "knowledge": known}
+    given: dict[str, Any] = {"loss": loss, "solver": solver, "refine": refine}
+    given |= {"lambda1": number_or_word(lambda1), "standardize": standardize, "knowledge": known}
     model = AnalyticDAG(**{name: value for name, value in given.items() if value is not None})
     with _bar(talk, resamples, quiet=quiet) as show:
         result = bootstrap(

@@ -5,11 +5,15 @@ Both models are fitted; equal variances has d - 1 fewer parameters. BIC compares
     unequal:  n·Σ_j log(v_j)           + log(n)·(edges + d)
     equal:    n·Σ_j log(v_j) + spread  + log(n)·(edges + 1)
 
-each with the residual variances v_j of its own graph. With Gaussian noise the spread would be
-n·d·log(mean v) - n·Σ log(v): what one variance for all costs in likelihood. Sample variances of
-noise with heavy tails differ by more than that allows: log v_j has variance (kurtosis_j - 1)/n.
-Spread is therefore the sum of squares of log v_j around their mean, each in units of its own
-variance; for a Gaussian, whose kurtosis is 3, the two agree as long as the spread is small.
+where v_j are the residual variances. Each is taken at the better of the two graphs, the one found
+under equal and the one found under unequal variances: the searches charge different prices for an
+edge, and a difference in edges must not pass for one in variances.
+
+With Gaussian noise the spread would be n·d·log(mean v) - n·Σ log(v): what one variance for all
+costs in likelihood. Sample variances of noise with heavy tails differ by more than that allows:
+log v_j has variance (kurtosis_j - 1)/n. Spread is therefore the sum of squares of log v_j around
+their mean, each in units of its own variance; for a Gaussian, whose kurtosis is 3, the two agree
+as long as the spread is small.
 """
 
 from __future__ import annotations
@@ -62,18 +66,22 @@ def choose_loss(
     statistics: Statistics, weights_equal: FloatArray, weights_unequal: FloatArray
 ) -> LossChoice:
     """Compare the best weights found under each assumption."""
-    n, varies = statistics.n_samples, ~statistics.constant
-    kurtosis = _kurtosis(statistics, weights_equal)[varies]
-    v_equal = _variances(statistics, weights_equal)[varies]
-    v_unequal = _variances(statistics, weights_unequal)[varies]
-    price = np.log(n)
-    fit_equal = n * np.log(v_equal).sum() + _spread(v_equal, kurtosis, n)
-    fit_unequal = n * np.log(v_unequal).sum()
+    scores = [_scores(statistics, W) for W in (weights_equal, weights_unequal)]
+    kurtosis = _kurtosis(statistics, weights_equal)[~statistics.constant]
     return LossChoice(
-        equal=float(fit_equal + price * (np.count_nonzero(weights_equal) + 1)),
-        unequal=float(fit_unequal + price * (np.count_nonzero(weights_unequal) + len(v_unequal))),
+        equal=min(equal for equal, _ in scores),
+        unequal=min(unequal for _, unequal in scores),
         kurtosis=float(kurtosis.mean()) if len(kurtosis) else GAUSSIAN,
     )
+
+
+def _scores(statistics: Statistics, W: FloatArray) -> tuple[float, float]:
+    """Return BIC of one graph under equal and under unequal variances."""
+    n, varies = statistics.n_samples, ~statistics.constant
+    v, kurtosis = _variances(statistics, W)[varies], _kurtosis(statistics, W)[varies]
+    price = np.log(n)
+    both = n * np.log(v).sum() + price * np.count_nonzero(W)
+    return float(both + _spread(v, kurtosis, n) + price), float(both + price * len(v))
 
 
 def _spread(variances: FloatArray, kurtosis: FloatArray, n_samples: int) -> float:
