@@ -2,8 +2,7 @@
 
 The constraint is increasing and convex in each squared weight a_i = b_i². Linear in a, it is a
 ridge penalty: what remains is an elastic net, which is convex and solved exactly. The step to its
-solution is shortened until the column objective itself falls. Few closed walks pass a node twice,
-so the linear model is nearly right and the full step is the rule.
+solution is shortened until the column objective itself falls.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Where the first stage starts: from nothing, or from parents chosen along the variances.
 
-Effects collect the noise of their causes, so sorting by variance is a fair guess of the order. A
-start from nothing fails on ill-conditioned data: the first stage then fits each node on all others
-at once, and the later stages cannot undo it.
+Effects collect the noise of their causes, so sorting by variance is a fair guess of the order as
+long as the variables are on their own scale.
 """
 
 from __future__ import annotations
