@@ -32,10 +32,11 @@ def constraint_cost(
 ) -> dict[str, Any]:
     """Median cost of ``value_and_gradient`` over the median cost of one inverse.
 
-    The setting has ``nodes`` and ``structure``; the method is the name of a constraint.
+    The setting has ``nodes`` and ``structure``; the method is the name of a constraint, with
+    ``method = "lu"`` or ``"doubling"`` to choose how its resolvent is formed.
     """
     W = make_weights(str(setting["structure"]), int(setting["nodes"]), rng)
-    constraint = Acyclicity(named(method.call))
+    constraint = Acyclicity(named(method.call), **method.options)
     matrix = np.asfortranarray(np.eye(len(W)) - W * W)
     ours, inverse = _in_turn(lambda: constraint.value_and_gradient(W), lambda: _inverse(matrix))
     return {
