@@ -1,7 +1,7 @@
 """The one place that knows array kinds.
 
 Everything else is written on the Python array API. What the standard lacks (a view of CPU
-memory for LAPACK, writing a diagonal, silence about overflow) is dispatched here.
+memory for compiled kernels, writing a diagonal, silence about overflow) is dispatched here.
 """
 
 from __future__ import annotations

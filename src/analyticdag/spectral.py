@@ -33,8 +33,8 @@ def cyclic_components(A: np.ndarray[Any, Any]) -> list[IntArray]:
 def dominance_scaling(A: Array, s: float, max_steps: int = 40) -> tuple[Array | None, bool]:
     """(v, proved): a vector v > 0 with A v < s v proves rho(A) < s; None stands for v = 1.
 
-    v_j A_ij / v_i then has row sums below s: elimination needs no pivoting, powers shrink from
-    the first step, and entries of 1e18 on a nearly acyclic graph do no harm.
+    v_j A_ij / v_i then has row sums below s: powers shrink from the first step, an exponential
+    needs fewer squarings, and entries of 1e18 on a nearly acyclic graph do no harm.
     """
     xp = array_namespace(A)
     image = xp.sum(A, axis=1)
