@@ -33,7 +33,7 @@ def demo_command(
 
     sachs, console = load_sachs(), Console(highlight=False)
     console.print(f"Sachs: {len(sachs.values)} human cells, {len(sachs.names)} proteins each.")
-    with console.status("learning ..."):
+    with console.status("learning (the first run compiles: most of a minute, once) ..."):
         # Fluorescence is read on a log scale; unequal variances assume nothing about units.
         values = np.log(sachs.values)
         model = AnalyticDAG(loss="likelihood-nv", standardize=True).fit(values)
