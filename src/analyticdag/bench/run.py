@@ -48,9 +48,13 @@ def run(
 
 
 def pending(plan: Plan, records: list[Record], *, retry: bool = False) -> list[Cell]:
-    """The cells that still have to be run; a failed cell is finished unless ``retry``."""
+    """The cells that still have to be run; a failed cell is finished unless ``retry``.
+
+    First repeats come first: a run that is stopped early has something of every setting.
+    """
     done = {record["key"] for record in records if not retry or record["exit"] == "ok"}
-    return [cell for cell in plan.cells if cell.key not in done]
+    left = [cell for cell in plan.cells if cell.key not in done]
+    return sorted(left, key=lambda cell: cell.repeat)
 
 
 def _run_all(plan: Plan, cells: list[Cell], n_jobs: int) -> Iterator[Record]:
