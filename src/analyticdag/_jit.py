@@ -7,7 +7,8 @@ Kernels release the global interpreter lock, so that plain threads keep every co
 
 `helper` marks a function that is pasted into the kernels that call it. Every kernel costs the
 compiler a fixed fraction of a second, so only what is called from several places, or from Python,
-is a kernel.
+is a kernel. A constant as an argument makes the compiler start again for each value: pass
+int(CONSTANT) where that is not wanted.
 
 `struct` declares a record of arrays and numbers that kernels pass on as one pointer: thirty arrays
 as thirty arguments would take minutes to compile.
@@ -32,6 +33,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 # keep the compiler from vectorising. Fused multiply-add is allowed, reordering of sums is not:
 # results stay the same whatever the vector width.
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
+# Nobody calls a kernel from C; the compiler need not make that possible.
+_OPTIONS["no_cfunc_wrapper"] = True
 
 REAL, WHOLE, FLAG = types.float64, types.int64, types.boolean
 REALS, WHOLES, FLAGS = (types.Array(t, 1, "C") for t in (REAL, WHOLE, FLAG))

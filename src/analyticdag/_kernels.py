@@ -38,7 +38,8 @@ def star(Y: FloatArray) -> float:
             if i != k and into_k != 0.0:
                 for j in range(n):
                     Y[i, j] += into_k * row[j]
-        Y[k] = row
+        for j in range(n):
+            Y[k, j] = row[j]
     return log_det if math.isfinite(log_det) else -1.0
 
 
@@ -54,7 +55,7 @@ def order_gradient(
         R = np.empty((n, n))
         for i in range(n):
             for j in range(n):
-                R[i, j] = W[nodes[i], nodes[j]] ** 2 * (1.0 / s)
+                R[i, j] = W[nodes[i], nodes[j]] * W[nodes[i], nodes[j]] / s
         value = star(R)
         if value < 0.0:
             return -1.0

@@ -118,6 +118,8 @@ class Acyclicity:
         if len(starts) == 2 and len(members) == len(W) > _SMALL:
             return self._component(W)
         gradient = np.zeros(W.shape, W.dtype)
+        if len(members) == 0:
+            return 0.0, gradient
         total = self._small_components(W, members, starts, gradient)
         if total is not None:
             return total, gradient

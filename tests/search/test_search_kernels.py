@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from analyticdag._jit import kernel
 from analyticdag.search.hubs import sparse_weights
 from analyticdag.search.layers import Rest, layered_order
-from analyticdag.search.local import DRAWS, descend_from, iterate
+from analyticdag.search.local import DRAWS, search
 from analyticdag.search.moves import ANYWHERE, move
 from analyticdag.search.parents import select
 from analyticdag.search.regression import clear, toggle
@@ -22,6 +22,7 @@ from analyticdag.search.setting import Setting, new_desk
 from analyticdag.search.store import install
 from analyticdag.search.tables import PARENT, WANTED
 
+NOBODY = np.empty(0, np.int64)
 N = 300
 
 
@@ -111,7 +112,7 @@ def test_descent_ends_where_no_node_wants_to_move(seed):
     S, _ = reference.covariance(rng, n_nodes=10, n_samples=N, degree=3)
     setting = setting_for(S)
     desk = open_desk(setting, rng.permutation(10))
-    assert descend_from(desk.task, desk.mover, desk.passed, np.arange(10)) <= 0.0
+    assert search(desk.task, desk.mover, desk.passed, np.arange(10), np.empty((0, DRAWS))) <= 0.0
     order = desk.graph.order.copy()
     for x in range(10):
         assert move(desk.task, desk.mover, desk.passed, x, ANYWHERE) == 0.0
@@ -124,7 +125,7 @@ def test_iteration_gains_what_it_says_and_takes_back_what_did_not_pay():
     setting = setting_for(S)
     desk = open_desk(setting, rng.permutation(12))
     before = desk.graph.score(setting)
-    change = iterate(desk.task, desk.mover, desk.passed, rng.random((60, DRAWS)))
+    change = search(desk.task, desk.mover, desk.passed, NOBODY, rng.random((60, DRAWS)))
     assert change <= 0.0
     assert desk.graph.score(setting) - before == pytest.approx(change, abs=1e-5)
     check_consistent(setting, desk)

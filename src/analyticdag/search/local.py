@@ -1,7 +1,7 @@
 """Local search: reinsert nodes until none wants to move, then disturb and repair.
 
 `descend` works through a queue: a node that moved calls its neighbours in the graph back in.
-`iterate` makes a few forced moves near a random node, descends from there and keeps the result
+`search` then makes a few forced moves near a random node, descends from there and keeps the result
 only if the score fell; otherwise the state is taken back. Most disturbances start at nodes of a
 triangle (two parents of a node that are themselves joined): that is where an order can be wrong
 without a single reinsertion showing it.
@@ -25,6 +25,7 @@ STEPS = 4
 IN_TRIANGLES = 0.8
 # Reinsertions that repair one disturbance; the few that need more are given up.
 REPAIRS = 40
+UNLIMITED = 1 << 62
 # Uniform numbers one disturbance uses: where, in a triangle or not, how many steps, and the steps.
 DRAWS = 3 + STEPS
 
@@ -38,7 +39,7 @@ def enqueue(task: Task, node: int) -> None:
         task.queue_tail += 1
 
 
-@kernel
+@helper
 def descend(task: Task, mover: Bench, passed: Bench, limit: int) -> float:
     """Serve the queue until it is empty, at most `limit` reinsertions; the change of the score."""
     change = 0.0
@@ -47,7 +48,7 @@ def descend(task: Task, mover: Bench, passed: Bench, limit: int) -> float:
         task.queue_head += 1
         task.queue_waiting[x] = False
         limit -= 1
-        step = move(task, mover, passed, x, ANYWHERE) if limit >= 0 else 0.0
+        step = move(task, mover, passed, x, int(ANYWHERE)) if limit >= 0 else 0.0
         change += step
         if step < 0.0:
             enqueue(task, x)
@@ -77,7 +78,7 @@ def forget(task: Task) -> None:
         task.old_order[t] = task.order[t]
 
 
-@kernel
+@helper
 def in_triangles(task: Task) -> IntArray:
     """Nodes of triangles: a child and two of its parents that are joined by an edge."""
     d = len(task.order)
@@ -133,26 +134,25 @@ def disturb(
 
 
 @kernel
-def iterate(task: Task, mover: Bench, passed: Bench, draws: FloatArray) -> float:
-    """One disturbance for each row of uniform numbers; the change of the score."""
+def search(task: Task, mover: Bench, passed: Bench, nodes: IntArray, draws: FloatArray) -> float:
+    """Descend from these nodes, then one disturbance for each row of uniform numbers.
+
+    Returns the change of the score. One kernel does both: each would cost the compiler as much.
+    """
     total = 0.0
-    triangles = in_triangles(task)
+    for node in nodes:
+        enqueue(task, node)
     forget(task)
-    for row in range(len(draws)):
-        change = disturb(task, mover, passed, triangles, draws[row])
-        change += descend(task, mover, passed, REPAIRS)
-        if change < -GAIN:
+    triangles = np.empty(0, np.int64)
+    for row in range(-1, len(draws)):  # row -1: no disturbance, only those that wait
+        change, limit = 0.0, UNLIMITED
+        if row >= 0:
+            change, limit = disturb(task, mover, passed, triangles, draws[row]), REPAIRS
+        change += descend(task, mover, passed, limit)
+        if row < 0 or change < -GAIN:
             total += change
             triangles = in_triangles(task)
         else:
             undo(task, mover)
         forget(task)
     return total
-
-
-@kernel
-def descend_from(task: Task, mover: Bench, passed: Bench, nodes: IntArray) -> float:
-    """Local search that begins with these nodes; the change of the score."""
-    for node in nodes:
-        enqueue(task, node)
-    return descend(task, mover, passed, 1 << 62)

@@ -69,7 +69,7 @@ def write(task: Task, row: int, bench: Bench, node: int) -> None:
         task.plan_parents[row, a] = bench.members[a]
 
 
-@kernel
+@helper
 def explore(task: Task, mover: Bench, passed: Bench, x: int, step: int, target: int) -> None:
     """Let x hop leftwards or rightwards, to `target` or while there is hope ahead."""
     home, first = task.place[x], task.plan_next
@@ -108,7 +108,7 @@ def explore(task: Task, mover: Bench, passed: Bench, x: int, step: int, target: 
     shift(task, x, home)
 
 
-@kernel
+@helper
 def propose(task: Task, mover: Bench, x: int, first: int, change: float) -> None:
     """Keep the present place of x as the best so far."""
     task.plan_change, task.plan_goal = change, task.place[x]

@@ -36,7 +36,7 @@ def clear(task: Task, bench: Bench, node: int) -> None:
         spread[i] = S[i, i]
 
 
-@kernel
+@helper
 def solve(bench: Bench, v: FloatArray) -> None:
     """Replace v by (covariance of the members)^-1 v: one solve with the factor, one transposed."""
     L, k = bench.factor, bench.size

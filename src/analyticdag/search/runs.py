@@ -13,7 +13,7 @@ import numpy as np
 
 from analyticdag._typing import FloatArray, IntArray
 from analyticdag.search.hubs import revisit_hubs
-from analyticdag.search.local import DRAWS, descend_from, iterate
+from analyticdag.search.local import DRAWS, search
 from analyticdag.search.setting import Desk, Graph, Setting, new_desk
 from analyticdag.search.store import initialise
 
@@ -58,7 +58,7 @@ def search_locally(setting: Setting, label: str, order: IntArray) -> Run:
         # can gain, and what they cannot explain must not be explained by hundreds of accidents.
         nodes = nodes[desk.graph.residuals(setting)[nodes] > SUSPICIOUS * setting.noise]
         desk.patience[0] = PATIENCE
-    descend_from(desk.task, desk.mover, desk.passed, nodes)
+    search(desk.task, desk.mover, desk.passed, nodes, np.empty((0, DRAWS)))
     local = desk.graph.score(setting)
     return Run(label, desk.graph, initial, local, local, time.perf_counter() - began)
 
@@ -68,9 +68,10 @@ def search_on(setting: Setting, run: Run, rng: np.random.Generator) -> Run:
     began = time.perf_counter()
     d = len(run.graph.order)
     desk = open_desk(setting, run.graph.order)
+    nobody = np.empty(0, np.int64)
     for _ in range(ROUNDS):
         draws = rng.random((max(d // 2, 1), DRAWS))
-        if iterate(desk.task, desk.mover, desk.passed, draws) >= 0.0:
+        if search(desk.task, desk.mover, desk.passed, nobody, draws) >= 0.0:
             break
     graph = desk.graph
     if graph.score(setting) > run.local:  # cannot get worse but for rounding
