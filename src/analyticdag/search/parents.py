@@ -40,7 +40,7 @@ def best_candidate(task: Task, bench: Bench, node: int, n_candidates: int) -> in
     """The candidate that explains most, if it is worth its price; otherwise -1."""
     order, floor, forbidden = task.order, task.floor, task.forbidden
     link, spread = bench.link, bench.spread
-    best, chosen = hurdle(task, link[node]) * (1.0 + MARGIN), int(-1)
+    best, chosen = hurdle(task, link[node]) * (1.0 + MARGIN), (-1)
     for t in range(n_candidates):
         i = order[t]
         if link[i] * link[i] > best * spread[i] and spread[i] > floor[i] and not forbidden[i, node]:
@@ -52,13 +52,13 @@ def best_candidate(task: Task, bench: Bench, node: int, n_candidates: int) -> in
 def weakest_member(task: Task, bench: Bench, node: int) -> int:
     """The member that is missed least, if it is not worth its price; otherwise -1."""
     weights, sharp, members = bench.weights, bench.sharp, bench.members
-    least, chosen = np.inf, int(-1)
+    least, chosen = np.inf, (-1)
     for a in range(bench.size):
         rise = weights[a] * weights[a] / sharp[a]
         if rise < least and not task.required[members[a], node]:
             least, chosen = rise, members[a]
     if least >= hurdle(task, bench.link[node] + least) * (1.0 - MARGIN):
-        chosen = int(-1)
+        chosen = -1
     return chosen
 
 
