@@ -74,6 +74,17 @@ def test_shipped_plans_can_be_read(name: str) -> None:
         (TEXT.replace("repeats", "repeat"), "unknown keys \\['repeat'\\]"),
         (TEXT.replace("name = ", "nom = "), "needs a name"),
         (TEXT.replace('["empty"', '["empty", "empty"'), "two cells for setting"),
+        (TEXT.replace("repeats = 2", "repeats = 0"), "repeats must be a whole number of at least"),
+        (TEXT.replace("repeats = 2", "repeats = '2'"), "repeats must be .*, not '2'"),
+        (TEXT.replace("repeats = 2", "seed = 1.5"), "seed must be a whole number"),
+        (TEXT.replace("repeats = 2", "time_limit = '1h'"), "time_limit must be a positive number"),
+        (TEXT.replace("repeats = 2", "memory_limit = -1"), "memory_limit must be a positive"),
+        (TEXT.replace("repeats = 2", "threads = true"), "threads must be a whole number"),
+        (TEXT.replace("[10, 20]", "[]"), r"setting nodes is \[\]; give a value"),
+        (TEXT.replace("[10, 20]", "[[10, 20]]"), "give a value, or a list of values"),
+        (TEXT.replace("[[settings]]", "[settings]", 1).split("[[")[0], "settings must be one"),
+        ("task = 1\nmethods = ['a']\n[[settings]]\na = 1", "task must be the name of a task"),
+        ("task = 't'\nmethods = 'a'\n[[settings]]\na = 1", "methods must be a list of names"),
     ],
 )
 def test_a_bad_plan_is_refused(text: str, message: str) -> None:

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from analyticdag.bench.records import Record
-from analyticdag.bench.render import format_number, latest, render
+from analyticdag.bench.render import method_tables, render, speed_table
+from analyticdag.bench.summary import format_number, latest
 
 
 def record(method: str, repeat: int, nodes: int, shd: float | None, **changes: Any) -> Record:
@@ -21,6 +22,9 @@ def record(method: str, repeat: int, nodes: int, shd: float | None, **changes: A
         "reason": "",
         "metrics": {} if shd is None else {"shd": shd},
         "wall_seconds": 2.5,
+        "cpu_seconds": None,
+        "isolated": True,
+        "peak_rss_mib": 100.0,
         **changes,
     }
 
@@ -36,11 +40,39 @@ RECORDS = [
 
 def test_a_table_has_mean_std_seeds_and_failures() -> None:
     lines = render(RECORDS).splitlines()
-    assert "### shd (graph = ER2)" in lines
+    assert "### SHD (graph = ER2)" in lines
     assert "| nodes | a | b | seeds |" in lines
     assert "| 10 | 2 ± 1.41 | 0.5 (1 timeout) | 2 |" in lines
     assert "| 20 | 7 | – | 1 |" in lines
     assert "- b: stopped after 8 seconds (1 cell)" in lines
+
+
+def test_fewer_seeds_than_the_row_has_are_said() -> None:
+    table = render([*RECORDS, record("b", 0, 20, 9.0), record("b", 1, 20, 9.0)])
+    assert "| 20 | 7 (1 seed) | 9 ± 0 | 2 |" in table
+
+
+def test_a_setting_can_be_a_table_of_its_own() -> None:
+    text = method_tables(RECORDS, ["shd", "peak_rss_mib"])
+    assert "**nodes 10**\n\n| method | SHD | peak memory, MiB | seeds |" in text
+    assert "| a | 2 ± 1.41 | 100 ± 0 | 2 |" in text
+    assert "| b | 0.5 (1 timeout) | 100 (1 timeout) | 2 |" in text
+
+
+def test_memory_is_only_shown_for_cells_that_were_alone() -> None:
+    shared = record("a", 0, 10, 1.0, isolated=False)
+    assert "| a | 1 | – | 1 |" in method_tables([shared], ["shd", "peak_rss_mib"])
+
+
+def test_speed_is_compared_on_the_same_data() -> None:
+    def timed(method: str, repeat: int, seconds: float) -> Record:
+        metrics = {"shd": 0, "cpu_seconds": seconds}
+        return record(method, repeat, 10, None, metrics=metrics)
+
+    records = [timed("base", 0, 30.0), timed("base", 1, 1e6), timed("a", 0, 2.0)]
+    assert speed_table([*records, record("b", 0, 10, 1.0)], "base").splitlines()[-1] == (
+        "| 15 | – |"
+    )
 
 
 def test_costs_can_be_asked_for_by_name() -> None:
@@ -56,8 +88,8 @@ def test_a_later_record_replaces_an_earlier_one() -> None:
 def test_known_tasks_show_their_headlines() -> None:
     learned = [{**entry, "task": "learn"} for entry in RECORDS]
     titles = [line for line in render(learned).splitlines() if line.startswith("### ")]
-    assert titles[0] == "### shd (graph = ER2)"
-    assert "### f1 (graph = ER2)" in titles
+    assert titles[0] == "### SHD (graph = ER2)"
+    assert "### F1 (graph = ER2)" in titles
 
 
 def test_tables_keep_the_order_of_the_plan() -> None:

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from analyticdag.bench.plan import parse_plan
-from analyticdag.bench.records import BusyError, Record, RecordFile, read_records
-from analyticdag.bench.run import run
+from analyticdag.bench.records import BusyError, RecordFile, read_records
+from analyticdag.bench.run import Report, run
 from analyticdag.errors import DataError
 
 HERE = Path(__file__).resolve().parent
@@ -67,8 +67,9 @@ def test_failing_is_a_record_and_limits_hold(tmp_path: Path) -> None:
     limits = "time_limit = 8\n    memory_limit = 1.0"
     seen: list[tuple[int, int]] = []
 
-    def show(record: Record, done: int, total: int) -> None:
-        seen.append((done, total))
+    def show(report: Report) -> None:
+        assert report.seconds_left >= 0
+        seen.append((report.done, report.total))
 
     plan = parse_plan("p", plan_text("misbehave", methods, limits))
     records = {r["method"]: r for r in run(plan, tmp_path, n_jobs=3, progress=show)}
@@ -107,7 +108,7 @@ def test_an_unknown_task_is_a_record_with_the_reason(tmp_path: Path) -> None:
     text = plan_text("draw", '["m"]').replace("bench_tasks:draw", "no-such-task")
     (record,) = run(parse_plan("p", text), tmp_path)
     assert record["exit"] == "error"
-    assert "known: constraint-cost, learn" in record["reason"]
+    assert "known: constraint-cost, gradient-norms, learn" in record["reason"]
 
 
 def test_kill_minus_nine_loses_at_most_the_running_cells(tmp_path: Path) -> None:

@@ -5,9 +5,13 @@
     methods.py   what a "learn" cell may call: ours and the peers
     cell.py      one cell -> one record, in this process
     isolate.py   one cell -> one record, in a process of its own with time and memory limits
-    records.py   the JSON-lines file: append with fsync, read back after a crash
-    run.py       the cells that have no record yet, in parallel
-    render.py    records -> markdown tables
+    cluster.py   the same on the workers of a Dask cluster
+    records.py   the JSON-lines file: append with fsync, read back after a crash, packed to keep
+    select.py    a part of a plan
+    run.py       the cells that have no record yet, in parallel; timing.py: how long it will take
+    summary.py   records -> mean ± std            render.py    -> markdown tables
+    paper/       the paper's figures and tables   figures.py   -> SVG and PNG
+    report.py    the pages of the documentation, filled from the records that are kept
 
 A record says everything about its cell, so that a table needs nothing but records. A finished
 cell is never run again, and a failed one is a record too.

@@ -10,7 +10,7 @@ import resource
 import sys
 import time
 import warnings
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from datetime import UTC, datetime
 from importlib import metadata
 from typing import Any
@@ -27,6 +27,7 @@ __all__ = ["describe", "run_cell"]
 
 _WARNINGS_KEPT = 10
 _LIBRARIES = ["numpy", "scipy", "numba", "scikit-learn"]
+_PEERS = ["dagma", "flopsearch", "causal-learn", "CausalDisco", "xges", "torch"]
 
 
 def run_cell(cell: Cell, threads: int | None = None) -> Record:
@@ -103,8 +104,9 @@ def _threads() -> dict[str, int]:
 
 def _versions() -> dict[str, str]:
     found = {"analyticdag": __version__, "python": platform.python_version()}
-    for name in _LIBRARIES:
-        found[name] = metadata.version(name)
+    for name in (*_LIBRARIES, *_PEERS):
+        with suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
     return found
 
 

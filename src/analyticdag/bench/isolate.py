@@ -23,7 +23,7 @@ from analyticdag.bench.cell import describe, run_cell
 from analyticdag.bench.plan import Cell, Limits, Method
 from analyticdag.bench.records import Record, to_line
 
-__all__ = ["run_isolated"]
+__all__ = ["failure", "run_isolated"]
 
 _THREAD_VARIABLES = [
     "OMP_NUM_THREADS",
@@ -50,7 +50,7 @@ def run_isolated(cell: Cell, limits: Limits) -> Record:
             _send(process, cell, limits)
             process.wait(limits.time_limit)
         except subprocess.TimeoutExpired:
-            return _failure(cell, "timeout", f"stopped after {limits.time_limit:g} seconds", limits)
+            return failure(cell, "timeout", f"stopped after {limits.time_limit:g} seconds", limits)
         finally:
             _end(process)
         return _answer(output) or _crash(cell, process.returncode, errors, limits)
@@ -90,10 +90,11 @@ def _crash(cell: Cell, code: int, errors: IO[bytes], limits: Limits) -> Record:
     last_words = errors.read().decode(errors="replace").strip().splitlines()[-1:]
     how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
     reason = ": ".join([f"the process ended with {how}", *last_words])
-    return _failure(cell, "crash", reason, limits)
+    return failure(cell, "crash", reason, limits)
 
 
-def _failure(cell: Cell, exit_: str, reason: str, limits: Limits) -> Record:
+def failure(cell: Cell, exit_: str, reason: str, limits: Limits) -> Record:
+    """The record of a cell whose process could not make one itself."""
     cost: Record = {"wall_seconds": None, "cpu_seconds": None, "peak_rss_mib": None, "threads": {}}
     if exit_ == "timeout":
         cost["wall_seconds"] = limits.time_limit

@@ -1,7 +1,8 @@
 """How well does a method recover a known graph? Simulate, learn, compare.
 
 A setting has ``graph`` ("ER2"), ``nodes``, ``samples`` and, if wanted, ``noise`` ("gaussian"),
-``standardize`` (false), ``noise_scale`` and ``mechanism``; or ``dataset = "sachs"`` for real data.
+``standardize`` (false), ``noise_scale``, ``weight_range`` and ``mechanism``; or
+``dataset = "sachs"`` for real data. A range is written "0.5 to 1.5", because a list is an axis.
 Undirected edges of a method that returns an equivalence class count as errors in ``shd`` and as
 correct in ``shd_favourable``.
 """
@@ -24,17 +25,18 @@ from analyticdag.graphs import from_networkx
 from analyticdag.metrics import compare
 from analyticdag.simulate import simulate
 
-__all__ = ["learn"]
+__all__ = ["draw_problem", "learn"]
 
 _ARGUMENTS = {"nodes": "n_nodes", "samples": "n_samples"}
-_KNOWN = {"graph", "nodes", "samples", "noise", "standardize", "noise_scale", "mechanism"}
+_RANGES = {"noise_scale", "weight_range"}
+_KNOWN = {"graph", "nodes", "samples", "noise", "standardize", "mechanism", *_RANGES}
 
 
 def learn(
     setting: Mapping[str, Scalar], method: Method, rng: np.random.Generator
 ) -> dict[str, Any]:
     """Metrics of the learned graph against the true one, and the seconds it took."""
-    truth, X = _problem(setting, rng)
+    truth, X = draw_problem(setting, rng)
     seed = int(rng.integers(2**31))
     learner = find_method(method.call)
     begin = time.perf_counter()
@@ -53,9 +55,10 @@ def learn(
     }
 
 
-def _problem(
+def draw_problem(
     setting: Mapping[str, Scalar], rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
+    """The true weights and the data of a setting."""
     if setting.get("dataset") == "sachs":
         sachs = load_sachs()
         return from_networkx(sachs.graph, sachs.names)[0], sachs.values
@@ -65,9 +68,23 @@ def _problem(
         raise ParameterError(
             f"unknown setting {sorted(unknown)}; known: {known}; or dataset = 'sachs'"
         )
-    arguments: dict[str, Any] = {_ARGUMENTS.get(key, key): value for key, value in setting.items()}
+    arguments: dict[str, Any] = {
+        _ARGUMENTS.get(key, key): _range(key, value) if key in _RANGES else value
+        for key, value in setting.items()
+    }
     simulation = simulate(**arguments, seed=int(rng.integers(2**63)))
     return simulation.weights, simulation.data
+
+
+def _range(key: str, value: Scalar) -> float | tuple[float, float]:
+    """Read 1.0 or "0.5 to 1.5"."""
+    try:
+        low, *high = (float(end) for end in str(value).split(" to "))
+    except ValueError:
+        low, high = 0.0, [0.0, 0.0]
+    if len(high) > 1:
+        raise ParameterError(f"{key} must be a number or 'LOW to HIGH', not {value!r}")
+    return (low, high[0]) if high else low
 
 
 def _warm_up(method: Method, seed: int) -> None:

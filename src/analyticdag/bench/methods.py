@@ -21,10 +21,12 @@ import numpy as np
 
 from analyticdag._typing import FloatArray
 from analyticdag.baselines import BASELINES
+from analyticdag.bench.parts import composed_path, search_from, start_alone
 from analyticdag.bench.tasks import find_function
 from analyticdag.errors import MissingDependencyError, ParameterError
 from analyticdag.linear import AnalyticDAG
 from analyticdag.optimize.adam import Adam
+from analyticdag.optimize.exact import Columns
 from analyticdag.optimize.schedule import Schedule
 
 __all__ = ["METHODS", "WARM_UP", "Answer", "Learner", "find_method"]
@@ -57,13 +59,20 @@ def _analyticdag(
     seed: int,
     steps: int | None = None,
     adam: dict[str, Any] | None = None,
+    start: str | None = None,
     **options: Any,
 ) -> Answer:
-    """Our estimator. A plan may limit the steps of a stage and change the settings of Adam."""
+    """Our estimator. A plan may limit the steps of a stage, change the settings of Adam, choose
+    the start of the exact path, and name a constraint of its own as "package.module:name".
+    """
     if adam is not None:
         options["solver"] = Adam(**adam)
+    if start is not None:
+        options["solver"] = Columns(start=start, seed=seed)  # type: ignore[arg-type]
     if steps is not None:
         options["schedule"] = Schedule.paper().with_steps(steps)
+    if ":" in str(options.get("constraint", "")):
+        options["constraint"] = find_function(options["constraint"])
     model = AnalyticDAG(random_state=seed, **options).fit(X)
     return model.weights_, {"steps": model.n_iter_, "status": model.status_.name.lower()}
 
@@ -71,7 +80,7 @@ def _analyticdag(
 def _path(X: FloatArray, seed: int, **options: Any) -> Answer:
     """The path alone, as the paper publishes it: least squares, Adam, no search afterwards."""
     paper: dict[str, Any] = {"loss": "mse", "refine": False}
-    if "adam" not in options:
+    if not {"adam", "start"} & set(options):
         paper["solver"] = "adam"
     return _analyticdag(X, seed, **{**paper, **options})
 
@@ -79,7 +88,9 @@ def _path(X: FloatArray, seed: int, **options: Any) -> Answer:
 def _baseline(name: str) -> Learner:
     """One of ``analyticdag.baselines``, which have no randomness."""
 
-    def learner(X: FloatArray, seed: int, **options: Any) -> FloatArray:
+    def learner(X: FloatArray, seed: int, steps: int | None = None, **options: Any) -> FloatArray:
+        if steps is not None:
+            options["schedule"] = Schedule.paper().with_steps(steps)
         return BASELINES[name](X, **options)
 
     return learner
@@ -145,6 +156,12 @@ def _from_causal_learn(graph: Any) -> FloatArray:
     return np.asarray(arrow | undirected, dtype=float)
 
 
+def _xges(X: FloatArray, seed: int) -> FloatArray:
+    # Not in the extra: it pins numpy below 2. `pip install --no-deps xges sortedcontainers` works.
+    pdag = _peer("xges", "xges").XGES().fit(X)
+    return np.asarray(pdag.to_adjacency_matrix() != 0, dtype=float)
+
+
 def _variance_sort(X: FloatArray, seed: int) -> FloatArray:
     weights: FloatArray = _peer("CausalDisco", "CausalDisco.baselines").var_sort_regress(X)
     return weights
@@ -158,6 +175,9 @@ def _r2_sort(X: FloatArray, seed: int) -> FloatArray:
 METHODS: dict[str, Learner] = {
     "analyticdag": _analyticdag,
     "path": _path,
+    "start": start_alone,
+    "composed-path": composed_path,
+    "search": search_from,
     # The package dagma has that name; our composition of the same method is told apart.
     **{"our-dagma" if name == "dagma" else name: _baseline(name) for name in BASELINES},
     "dagma": _dagma,
@@ -166,6 +186,7 @@ METHODS: dict[str, Learner] = {
     "ges": _ges,
     "boss": _boss,
     "grasp": _grasp,
+    "xges": _xges,
     "var-sort-regress": _variance_sort,
     "r2-sort-regress": _r2_sort,
 }
@@ -174,5 +195,10 @@ METHODS: dict[str, Learner] = {
 WARM_UP: dict[str, dict[str, Any]] = {
     "analyticdag": {"steps": 10},
     "path": {"steps": 10},
+    "composed-path": {"steps": 10},
+    "search": {"steps": 10},
+    "our-dagma": {"steps": 10},
+    "tmpi": {"steps": 10},
+    "golem": {"steps": 10},
     "dagma": {"warm_iter": 10, "max_iter": 10},
 }

@@ -136,12 +136,13 @@ def parse_plan(name: str, text: str) -> Plan:
     except tomllib.TOMLDecodeError as error:
         raise ParameterError(f"plan {name!r} is not valid TOML: {error}") from error
     _refuse_unknown_keys(name, table)
+    _refuse_wrong_types(name, table)
     grid = itertools.product(
-        _settings(table["settings"]),
-        range(int(table.get("repeats", 1))),
+        _settings(name, table["settings"]),
+        range(table.get("repeats", 1)),
         [_method(entry) for entry in table["methods"]],
     )
-    seed = int(table.get("seed", 0))
+    seed = table.get("seed", 0)
     cells = [
         Cell(name, table["task"], setting, method, repeat, seed, place)
         for place, (setting, repeat, method) in enumerate(grid)
@@ -154,16 +155,22 @@ def parse_plan(name: str, text: str) -> Plan:
 def _method(entry: str | dict[str, Any]) -> Method:
     if isinstance(entry, str):
         return Method(entry, entry)
-    options = dict(entry)
+    options = dict(entry) if isinstance(entry, dict) else {}
     if "name" not in options:
         raise ParameterError(f"a method needs a name; got {entry}")
     name = options.pop("name")
     return Method(name, options.pop("call", name), options)
 
 
-def _settings(blocks: list[dict[str, Any]]) -> Iterator[dict[str, Scalar]]:
+def _settings(name: str, blocks: list[dict[str, Any]]) -> Iterator[dict[str, Scalar]]:
     for block in blocks:
         axes = [value if isinstance(value, list) else [value] for value in block.values()]
+        for key, axis in zip(block, axes, strict=True):
+            if not axis or any(isinstance(value, list | dict) for value in axis):
+                raise ParameterError(
+                    f"plan {name!r}: setting {key} is {block[key]!r}; give a value, or a list of "
+                    "values, at least one"
+                )
         for values in itertools.product(*axes):
             yield dict(zip(block, values, strict=True))
 
@@ -176,6 +183,47 @@ def _refuse_unknown_keys(name: str, table: dict[str, Any]) -> None:
     if unknown:
         known = sorted(_KEYS | _LIMITS)
         raise ParameterError(f"plan {name!r} has unknown keys {sorted(unknown)}; known: {known}")
+
+
+def _refuse_wrong_types(name: str, table: dict[str, Any]) -> None:
+    """A plan that means something else than its author thinks must not run for hours first."""
+    wrong = {
+        "task": not isinstance(table["task"], str),
+        "settings": not _is_list(table["settings"], dict),
+        "methods": not _is_list(table["methods"], str | dict),
+        "repeats": not _is_count(table.get("repeats", 1), 1),
+        "seed": not _is_count(table.get("seed", 0), 0),
+        "threads": not _is_count(table.get("threads", 1), 1),
+        **{key: not _is_positive(table.get(key, 1)) for key in ("time_limit", "memory_limit")},
+    }
+    for key in (key for key, is_wrong in wrong.items() if is_wrong):
+        raise ParameterError(
+            f"plan {name!r}: {key} must be {_EXPECTED[key]}, not {table[key]!r:.80}"
+        )
+
+
+_EXPECTED = {
+    "task": "the name of a task",
+    "settings": "one [[settings]] table or more",
+    "methods": "a list of names, or tables with a name",
+    "repeats": "a whole number of at least 1",
+    "seed": "a whole number of at least 0",
+    "threads": "a whole number of at least 1",
+    "time_limit": "a positive number of seconds",
+    "memory_limit": "a positive number of GiB",
+}
+
+
+def _is_list(value: Any, kind: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(v, kind) for v in value)
+
+
+def _is_count(value: Any, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+
+
+def _is_positive(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
 
 
 def _refuse_twins(name: str, cells: list[Cell]) -> None:

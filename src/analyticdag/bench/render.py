@@ -1,7 +1,10 @@
 """Markdown tables from records, and from nothing else.
 
-One table per metric: a row for each setting, a column for each method, mean ± standard deviation
-over the repeats that were really run. What failed is in the table too, with its reason.
+* one table per metric: a row for each setting, a column for each method (many settings);
+* one table per setting: a row for each method, a column for each metric (many methods);
+* how many times faster than one method the others were, on the same data.
+
+What failed is in the tables too, with its reason.
 """
 
 from __future__ import annotations
@@ -11,15 +14,43 @@ from collections import Counter
 from collections.abc import Sequence
 
 from analyticdag.bench.records import Record
+from analyticdag.bench.summary import (
+    format_number,
+    latest,
+    setting_of,
+    summarise,
+    table,
+    values_of,
+)
 
-__all__ = ["format_number", "latest", "metrics_of", "render"]
+__all__ = [
+    "failures",
+    "method_tables",
+    "methods_of",
+    "metric_table",
+    "metrics_of",
+    "render",
+    "settings_of",
+    "speed_table",
+    "split_keys",
+]
 
-# What the table of a task shows unless asked otherwise; for other tasks, every number.
+# What the tables of a task show unless asked otherwise; for other tasks, every number.
 _HEADLINES = {
     "constraint-cost": ["ratio", "milliseconds"],
     "learn": ["shd", "shd_cpdag", "tpr", "fdr", "f1", "seconds"],
 }
-_COSTS = {"wall_seconds", "cpu_seconds", "peak_rss_mib"}
+_WORDS = {
+    "shd": "SHD",
+    "shd_cpdag": "SHD-CPDAG",
+    "shd_favourable": "SHD, undirected edges favourably",
+    "tpr": "TPR",
+    "fdr": "FDR",
+    "f1": "F1",
+    "cpu_seconds": "processor seconds",
+    "wall_seconds": "seconds with start-up",
+    "peak_rss_mib": "peak memory, MiB",
+}
 
 
 def render(records: Sequence[Record], metrics: Sequence[str] = ()) -> str:
@@ -28,20 +59,9 @@ def render(records: Sequence[Record], metrics: Sequence[str] = ()) -> str:
     for plan in dict.fromkeys(record["plan"] for record in records):
         group = latest([record for record in records if record["plan"] == plan])
         parts.append(f"## {plan}")
-        parts += [_table(group, metric) for metric in metrics or metrics_of(group)]
-        parts += _failures(group)
+        parts += [metric_table(group, metric) for metric in metrics or metrics_of(group)]
+        parts += [f"### cells without a result\n\n{text}" for text in failures(group)]
     return "\n\n".join(parts) + "\n" if parts else "No records yet.\n"
-
-
-def latest(records: Sequence[Record]) -> list[Record]:
-    """One record for each setting, method and repeat, in the order of the plan.
-
-    A later record replaces an earlier one of the same place.
-    """
-    found = {}
-    for record in records:
-        found[_setting(record), record["method"], record["repeat"], record["seed"]] = record
-    return sorted(found.values(), key=lambda record: int(record["place"]))
 
 
 def metrics_of(records: Sequence[Record]) -> list[str]:
@@ -57,76 +77,95 @@ def metrics_of(records: Sequence[Record]) -> list[str]:
     return list(names)
 
 
-def format_number(value: float) -> str:
-    """Short and never in scientific notation for everyday sizes: 1234, 56.7, 0.0123."""
-    if value == round(value) and abs(value) < 1e6:
-        return f"{value:.0f}"
-    if abs(value) >= 1000:
-        return f"{value:.0f}"
-    return f"{value:.2f}" if abs(value) >= 1 else f"{value:.3g}"
-
-
-def _table(records: Sequence[Record], metric: str) -> str:
-    methods = list(dict.fromkeys(record["method"] for record in records))
-    settings = list(dict.fromkeys(_setting(record) for record in records))
-    varying, fixed = _split_keys(settings)
-    header = [*varying, *methods, "seeds"]
-    lines = [_row(header), _row(["---"] * len(header))]
-    for setting in settings:
-        group = [record for record in records if _setting(record) == setting]
-        values = dict(setting)
-        cells = [_cell([r for r in group if r["method"] == name], metric) for name in methods]
+def metric_table(records: Sequence[Record], metric: str) -> str:
+    """A row for each setting, a column for each method."""
+    methods = methods_of(records)
+    varying, fixed = split_keys(records)
+    rows = []
+    for setting in settings_of(records):
+        group = [record for record in records if setting_of(record) == setting]
         seeds = len({record["repeat"] for record in group})
-        lines.append(_row([*(str(values.get(key, "")) for key in varying), *cells, str(seeds)]))
+        cells = [summarise(_of(group, name), metric).text(seeds) for name in methods]
+        rows.append([*_entries(setting, varying), *cells, str(seeds)])
     caption = ", ".join(f"{key} = {value}" for key, value in fixed.items())
-    title = f"### {metric}" + (f" ({caption})" if caption else "")
-    return f"{title}\n\n" + "\n".join(lines)
+    title = f"### {_WORDS.get(metric, metric)}" + (f" ({caption})" if caption else "")
+    return f"{title}\n\n{table([*varying, *methods, 'seeds'], rows)}"
 
 
-def _cell(records: Sequence[Record], metric: str) -> str:
-    """Mean ± std of what finished, and how many did not."""
-    found = [_value(record, metric) for record in records]
-    values = [value for value in found if value is not None]
-    failed = Counter(record["exit"] for record in records if record["exit"] != "ok")
-    notes = [f"{count} {what}" for what, count in failed.items()]
-    if not values:
-        return ", ".join(notes) or "–"
-    text = format_number(statistics.fmean(values))
-    if len(values) > 1:
-        text += f" ± {format_number(statistics.stdev(values))}"
-    return f"{text} ({', '.join(notes)})" if notes else text
+def method_tables(records: Sequence[Record], metrics: Sequence[str]) -> str:
+    """For each setting a row for each method, a column for each metric and the seeds run."""
+    varying, _ = split_keys(records)
+    parts = []
+    for setting in settings_of(records):
+        group = [record for record in records if setting_of(record) == setting]
+        rows = []
+        for name in methods_of(group):
+            own = _of(group, name)
+            # The column of seeds says how many; only failures need a note.
+            entries = [summarise(own, metric).text(0) for metric in metrics]
+            rows.append([name, *entries, str(len(own))])
+        words = ", ".join(f"{key} {value}" for key, value in setting if key in varying)
+        header = ["method", *(_WORDS.get(metric, metric) for metric in metrics), "seeds"]
+        parts += [f"**{words}**"] * bool(words) + [table(header, rows)]
+    return "\n\n".join(parts)
 
 
-def _value(record: Record, metric: str) -> float | None:
-    value = record[metric] if metric in _COSTS else record["metrics"].get(metric)
-    return None if value is None or isinstance(value, str) else float(value)
+def speed_table(records: Sequence[Record], base: str, metric: str = "cpu_seconds") -> str:
+    """How many times the processor time of each method ``base`` took, on the data both finished."""
+    varying, _ = split_keys(records)
+    others = [name for name in methods_of(records) if name != base]
+    rows = []
+    for setting in settings_of(records):
+        group = [record for record in records if setting_of(record) == setting]
+        reference = values_of(_of(group, base), metric)
+        rows.append(
+            [*_entries(setting, varying)]
+            + [_times(reference, values_of(_of(group, name), metric)) for name in others]
+        )
+    return table([*varying, *others], rows)
 
 
-def _setting(record: Record) -> tuple[tuple[str, object], ...]:
-    return tuple(record["setting"].items())
+def _times(reference: dict[int, float], own: dict[int, float]) -> str:
+    common = sorted(set(reference) & set(own))
+    if not common:
+        return "–"
+    mine = statistics.fmean(own[repeat] for repeat in common)
+    base = statistics.fmean(reference[repeat] for repeat in common)
+    return format_number(round(base / mine, 1)) if mine > 0 else "–"
 
 
-def _split_keys(
-    settings: Sequence[tuple[tuple[str, object], ...]],
-) -> tuple[list[str], dict[str, object]]:
+def methods_of(records: Sequence[Record]) -> list[str]:
+    """Names of the methods, in the order of the records."""
+    return list(dict.fromkeys(record["method"] for record in records))
+
+
+def settings_of(records: Sequence[Record]) -> list[tuple[tuple[str, object], ...]]:
+    """The settings, in the order of the records."""
+    return list(dict.fromkeys(setting_of(record) for record in records))
+
+
+def split_keys(records: Sequence[Record]) -> tuple[list[str], dict[str, object]]:
     """Keys whose value differs between settings (columns), and the others (the caption)."""
-    tables = [dict(setting) for setting in settings]
-    keys = dict.fromkeys(key for table in tables for key in table)
-    varying = [key for key in keys if len({str(table.get(key)) for table in tables}) > 1]
+    tables = [dict(setting) for setting in settings_of(records)]
+    keys = dict.fromkeys(key for entry in tables for key in entry)
+    varying = [key for key in keys if len({str(entry.get(key)) for entry in tables}) > 1]
     fixed = {key: tables[0][key] for key in keys if key not in varying}
     return varying, fixed
 
 
-def _failures(records: Sequence[Record]) -> list[str]:
-    """Why cells failed, each reason once."""
+def failures(records: Sequence[Record]) -> list[str]:
+    """Why cells failed, each reason once: one list, or nothing."""
     reasons = Counter(
         f"{record['method']}: {record['reason']}" for record in records if record["exit"] != "ok"
     )
-    if not reasons:
-        return []
     lines = [f"- {reason} ({count} cell{'s' * (count > 1)})" for reason, count in reasons.items()]
-    return ["### cells without a result\n\n" + "\n".join(lines)]
+    return ["\n".join(lines)] if lines else []
 
 
-def _row(values: Sequence[str]) -> str:
-    return "| " + " | ".join(value.replace("|", "\\|") for value in values) + " |"
+def _of(records: Sequence[Record], method: str) -> list[Record]:
+    return [record for record in records if record["method"] == method]
+
+
+def _entries(setting: tuple[tuple[str, object], ...], keys: Sequence[str]) -> list[str]:
+    values = dict(setting)
+    return [str(values.get(key, "")) for key in keys]

@@ -8,19 +8,32 @@ cells that were running.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from joblib import Parallel, delayed
 
 from analyticdag.bench.cell import run_cell
+from analyticdag.bench.cluster import run_on_cluster
 from analyticdag.bench.isolate import run_isolated
 from analyticdag.bench.plan import Cell, Plan
-from analyticdag.bench.records import Record, RecordFile, read_records
+from analyticdag.bench.records import Record, RecordFile, recorded
+from analyticdag.bench.timing import Forecast
 
-__all__ = ["Progress", "pending", "run"]
+__all__ = ["Progress", "Report", "pending", "run"]
 
-# Called with a finished record, the number of cells done and the number of cells in the plan.
-Progress = Callable[[Record, int, int], None]
+
+@dataclass(frozen=True)
+class Report:
+    """A cell was finished: its record, how many of the plan's cells are done, the time left."""
+
+    record: Record
+    done: int
+    total: int
+    seconds_left: float
+
+
+Progress = Callable[[Report], None]
 
 
 def run(
@@ -28,22 +41,28 @@ def run(
     out: Path,
     *,
     n_jobs: int = 1,
+    scheduler: str | None = None,
     retry: bool = False,
     progress: Progress | None = None,
 ) -> list[Record]:
     """Run what is left of ``plan`` and return the records made now.
 
     Records go to ``out/<plan>.jsonl``. With ``retry`` cells that failed are run again. With limits
-    in the plan, or ``n_jobs`` other than 1, each cell has a process of its own.
+    in the plan, or ``n_jobs`` other than 1, each cell has a process of its own. With the address
+    of a Dask ``scheduler`` the cells run on its workers instead of here.
     """
     finished: list[Record] = []
     with RecordFile(out / f"{plan.name}.jsonl") as file:
-        cells = pending(plan, read_records(file.path), retry=retry)
-        for record in _run_all(plan, cells, n_jobs):
+        before = recorded(out, plan.name)
+        cells = pending(plan, before, retry=retry)
+        forecast = Forecast(cells, before)
+        done = len(plan.cells) - len(cells)
+        for record in _run_all(plan, cells, n_jobs, scheduler):
             file.append(record)
             finished.append(record)
+            left = forecast.after(record)
             if progress is not None:
-                progress(record, len(plan.cells) - len(cells) + len(finished), len(plan.cells))
+                progress(Report(record, done + len(finished), len(plan.cells), left))
     return finished
 
 
@@ -57,8 +76,13 @@ def pending(plan: Plan, records: list[Record], *, retry: bool = False) -> list[C
     return sorted(left, key=lambda cell: cell.repeat)
 
 
-def _run_all(plan: Plan, cells: list[Cell], n_jobs: int) -> Iterator[Record]:
+def _run_all(plan: Plan, cells: list[Cell], n_jobs: int, scheduler: str | None) -> Iterator[Record]:
     """Records as they come, in the order in which cells finish."""
+    if not cells:
+        return
+    if scheduler is not None:
+        yield from run_on_cluster(cells, plan.limits, scheduler)
+        return
     if n_jobs == 1 and not plan.limits.need_a_process:
         for cell in cells:
             yield run_cell(cell, plan.limits.threads)

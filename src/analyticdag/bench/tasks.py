@@ -23,6 +23,7 @@ Task: TypeAlias = Callable[[Mapping[str, Scalar], Method, np.random.Generator], 
 # By name, not by object: a cell imports only the task it runs.
 TASKS: dict[str, str] = {
     "constraint-cost": "analyticdag.bench.constraint_cost:constraint_cost",
+    "gradient-norms": "analyticdag.bench.gradient_norms:gradient_norms",
     "learn": "analyticdag.bench.learn:learn",
     "variance-choice": "analyticdag.bench.variance_choice:variance_choice",
 }

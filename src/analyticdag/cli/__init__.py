@@ -9,6 +9,7 @@
     analyticdag demo                 learn a protein network from real cells
     analyticdag bench run PLAN       run a benchmark plan, or what is left of it
     analyticdag bench render DIR     the tables of a run, from its records
+    analyticdag bench report         the benchmark pages of the documentation, from their records
 
 Results go to standard output, everything else to standard error. Exit codes: 0 done, 1 the run
 failed, 2 the input was bad. A traceback is shown only with --debug.
@@ -17,7 +18,6 @@ failed, 2 the input was bad. A traceback is shown only with --debug.
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
@@ -25,6 +25,7 @@ from rich.console import Console
 from rich.table import Table
 
 from analyticdag import __version__
+from analyticdag.cli.bench import bench
 from analyticdag.cli.demo import demo_command
 from analyticdag.cli.fit import fit_command
 from analyticdag.cli.progress import printable
@@ -46,7 +47,6 @@ app.command("stability")(stability_command)
 app.command("simulate")(simulate_command)
 app.command("compare")(compare_command)
 app.command("demo")(demo_command)
-bench = typer.Typer(help="Benchmarks: run a plan, render its tables.", no_args_is_help=True)
 app.add_typer(bench, name="bench")
 
 _ADVICE = {
@@ -117,66 +117,6 @@ def _constraints() -> None:
     console = Console()
     console.print(table)
     console.print("Build more in Python: Inverse(1.0) ** 2 + Exponential(), f.derivative(2), …")
-
-
-@bench.command("run")
-def _bench_run(
-    plan: Annotated[str, typer.Argument(help="Name of a shipped plan, or a TOML file.")],
-    out: Annotated[Path, typer.Option(help="Folder for the records.")],
-    jobs: Annotated[int, typer.Option(help="Cells to run at the same time.")] = 1,
-    retry: Annotated[bool, typer.Option("--retry", help="Run failed cells again.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress display.")] = False,
-) -> None:
-    """Run the cells of PLAN that are not recorded in OUT yet."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-    from rich.progress import TimeRemainingColumn as TimeLeft
-
-    from analyticdag.bench.plan import load_plan
-    from analyticdag.bench.records import Record
-    from analyticdag.bench.run import run
-
-    loaded = load_plan(plan)
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeLeft())
-    with Progress(*columns, console=console, disable=quiet) as display:
-        bar = display.add_task(loaded.name, total=len(loaded.cells))
-
-        def show(record: Record, done: int, total: int) -> None:
-            name = f"{record['method']} {' '.join(map(str, record['setting'].values()))}"
-            display.update(bar, completed=done, total=total, description=name)
-
-        records = run(loaded, out, n_jobs=jobs, retry=retry, progress=show)
-    failed = sum(record["exit"] != "ok" for record in records)
-    recorded = len(loaded.cells) - len(records)
-    console.print(
-        f"{len(records)} cells run now ({failed} without a result), {recorded} were recorded "
-        f"before; records in {out}",
-        soft_wrap=True,
-        highlight=False,
-    )
-
-
-@bench.command("render")
-def _bench_render(
-    folder: Annotated[Path, typer.Argument(help="Folder with the records of a run.")],
-    metric: Annotated[list[str] | None, typer.Option(help="Only this metric; repeatable.")] = None,
-) -> None:
-    """Print the tables of a run as markdown."""
-    from analyticdag.bench.records import read_records
-    from analyticdag.bench.render import render
-
-    text = render(read_records(folder), metric or ())
-    Console().print(text, markup=False, highlight=False, soft_wrap=True, end="")
-
-
-@bench.command("plans")
-def _bench_plans() -> None:
-    """List the plans that come with the package."""
-    from analyticdag.bench.plan import load_plan, shipped_plans
-
-    for name in shipped_plans():
-        plan = load_plan(name)
-        Console().print(f"{name:20} {plan.title} ({len(plan.cells)} cells)", highlight=False)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,244 @@
+"""Figures from records, as SVG and PNG: what grows how, what is worth its time.
+
+| kind             | shows                                                                     |
+|------------------|---------------------------------------------------------------------------|
+| `shd-nodes`      | SHD against the number of nodes, with the paper's figures                 |
+| `seconds-nodes`  | time against the number of nodes, with the fitted exponent                |
+| `memory-nodes`   | peak memory against the number of nodes, with the fitted exponent         |
+| `seconds-samples`| time against the number of rows                                           |
+| `pareto`         | SHD against time; the line joins what nothing beats in both               |
+| `gradient-norms` | norm of the constraint's gradient along the path, stage by stage          |
+
+Matplotlib is imported when a figure is drawn, and comes with the extra `bench`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from analyticdag.bench.growth import along, curve, exponent
+from analyticdag.bench.paper.figures import paper_figures
+from analyticdag.bench.plan import shipped_plans
+from analyticdag.bench.records import Record, recorded
+from analyticdag.bench.render import methods_of, settings_of
+from analyticdag.bench.summary import latest, setting_of, summarise
+from analyticdag.errors import MissingDependencyError
+
+__all__ = ["can_draw", "draw", "draw_all", "figure_name"]
+
+_COLOURS = ["#1b6ca8", "#c8553d", "#2a9d8f", "#e9a13b", "#6a4c93", "#4f5d75", "#b5179e", "#7f9c3b"]
+_MARKS = "os^vDPX*<>hp"
+_COSTS = {
+    "seconds-nodes": ("seconds", "nodes", "seconds"),
+    "memory-nodes": ("peak_rss_mib", "nodes", "peak memory, MiB"),
+    "seconds-samples": ("seconds", "samples", "seconds"),
+}
+_WANTED: Mapping[str, Sequence[str]] = {
+    "paper-table-1": ("shd-nodes", "seconds-nodes", "pareto"),
+    "paper-table-2": ("shd-nodes", "seconds-nodes", "pareto"),
+    "paper-table-3": ("pareto",),
+    "paper-small": ("pareto",),
+    "engine-path": ("pareto",),
+    "engine-unequal": ("pareto",),
+    "engine-hard": ("pareto",),
+    "scaling": ("seconds-nodes", "memory-nodes", "seconds-samples"),
+    "gradient-norms": ("gradient-norms",),
+}
+
+
+def figure_name(plan: str, kind: str) -> str:
+    """The name of a figure's files, without their ending."""
+    return plan if plan == kind else f"{plan}-{kind}"
+
+
+def can_draw(kind: str, plan: str, records: Sequence[Record]) -> bool:
+    """Whether there are records enough for a figure that shows something."""
+    finished = [record for record in records if record["exit"] == "ok"]
+    if kind in _COSTS or kind == "shd-nodes":
+        key = _COSTS[kind][1] if kind in _COSTS else "nodes"
+        return len({r["setting"].get(key) for r in along(finished, key)}) > 1
+    return len(methods_of(finished)) > 1
+
+
+def draw_all(pages: Path) -> list[Path]:
+    """Draw every figure that the records in ``pages/records`` allow into ``pages/figures``."""
+    written = []
+    for plan in shipped_plans():
+        records = latest(recorded(pages / "records", plan))
+        for kind in _WANTED.get(plan, ()):
+            if can_draw(kind, plan, records):
+                written += draw(kind, plan, records, pages / "figures")
+    return written
+
+
+def draw(kind: str, plan: str, records: Sequence[Record], folder: Path) -> list[Path]:
+    """Draw one figure; the same records give the same bytes."""
+    try:
+        mpl, plt = (importlib.import_module(name) for name in ("matplotlib", "matplotlib.pyplot"))
+    except ImportError as error:
+        raise MissingDependencyError("matplotlib", "bench") from error
+    finished = [record for record in records if record["exit"] == "ok"]
+    folder.mkdir(parents=True, exist_ok=True)
+    look = {"svg.hashsalt": "analyticdag", "svg.fonttype": "none", "font.size": 9}
+    with mpl.rc_context({**look, "axes.spines.top": False, "axes.spines.right": False}):
+        figure = _DRAWINGS[kind](plt, kind, plan, finished)
+        name = figure_name(plan, kind)
+        figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
+        figure.savefig(folder / f"{name}.png", metadata={"Software": None}, dpi=110)
+        plt.close(figure)
+    return [folder / f"{name}.svg", folder / f"{name}.png"]
+
+
+def _style(methods: Sequence[str], method: str) -> dict[str, Any]:
+    place = methods.index(method)
+    return {
+        "color": _COLOURS[place % len(_COLOURS)],
+        "marker": _MARKS[place % len(_MARKS)],
+        "markersize": 4,
+    }
+
+
+def _panels(plt: Any, count: int) -> tuple[Any, list[Any]]:
+    """One row of panels, and room on the right for one legend."""
+    figure, axes = plt.subplots(
+        1, count, figsize=(2.6 + 2.9 * count, 3.4), layout="constrained", squeeze=False
+    )
+    return figure, list(axes[0])
+
+
+def _legend(figure: Any, axes: Sequence[Any]) -> None:
+    """One legend for all panels, each label once."""
+    entries: dict[str, Any] = {}
+    for axis in axes:
+        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
+            entries.setdefault(label, handle)
+    figure.legend(entries.values(), entries, loc="outside right center", frameon=False, fontsize=8)
+
+
+def _shd_nodes(plt: Any, kind: str, plan: str, records: Sequence[Record]) -> Any:
+    noise = "gaussian"
+    here = [record for record in records if record["setting"].get("noise") == noise]
+    graphs = list(dict.fromkeys(record["setting"]["graph"] for record in here))
+    methods = [name for name in methods_of(here) if name != "empty"]
+    figure, axes = _panels(plt, len(graphs))
+    for axis, graph in zip(axes, graphs, strict=True):
+        own = [record for record in here if record["setting"]["graph"] == graph]
+        for method in methods:
+            axis.plot(*curve(own, method, "shd"), label=method, **_style(methods, method))
+        for name, dashes in (("dagma", ":"), ("order-4", "--")):
+            printed = [
+                (figure.nodes, figure.mean)
+                for figure in paper_figures(plan)
+                if (figure.graph, figure.noise, figure.method) == (graph, noise, name)
+            ]
+            if printed:
+                axis.plot(
+                    *zip(*printed, strict=True), dashes, color="black", label=f"paper: {name}"
+                )
+        axis.set(title=f"{graph}, {noise}", xlabel="nodes", xscale="log")
+        axis.set_yscale("symlog", linthresh=1.0)
+        axis.set_ylim(bottom=0)
+        _mark_sizes(axis, {record["setting"]["nodes"] for record in own})
+    axes[0].set_ylabel("SHD")
+    _legend(figure, axes)
+    return figure
+
+
+def _cost(plt: Any, kind: str, plan: str, records: Sequence[Record]) -> Any:
+    metric, key, words = _COSTS[kind]
+    series = along(records, key)
+    methods = [name for name in methods_of(series) if name != "empty"]
+    figure, axes = _panels(plt, 1)
+    for method in methods:
+        places, means = curve(series, method, metric, key)
+        slope = exponent(places, means) if key == "nodes" else None
+        label = method if slope is None else f"{method}  ~ d^{slope:.1f}"
+        axes[0].plot(places, means, label=label, **_style(methods, method))
+    fixed = [f"{k} {v}" for k, v in series[0]["setting"].items() if k != key]
+    axes[0].set(title=", ".join(fixed), xlabel=key, ylabel=words, xscale="log", yscale="log")
+    _mark_sizes(axes[0], {record["setting"][key] for record in series})
+    _legend(figure, axes)
+    return figure
+
+
+def _mark_sizes(axis: Any, sizes: set[int]) -> None:
+    """Mark the sizes that were run, not powers of ten."""
+    axis.set_xticks(sorted(sizes), [f"{size:,}" for size in sorted(sizes)], rotation=45)
+    axis.minorticks_off()
+
+
+def _pareto(plt: Any, kind: str, plan: str, records: Sequence[Record]) -> Any:
+    methods = [name for name in methods_of(records) if name != "empty"]
+    settings = _busiest(records, 3)
+    figure, axes = _panels(plt, len(settings))
+    for axis, setting in zip(axes, settings, strict=True):
+        own = [record for record in records if setting_of(record) == setting]
+        points = {}
+        for method in methods:
+            mine = [record for record in own if record["method"] == method]
+            seconds, shd = (summarise(mine, metric).mean for metric in ("seconds", "shd"))
+            if seconds is not None and shd is not None:
+                points[method] = (seconds, shd)
+                axis.plot(seconds, shd, linestyle="none", label=method, **_style(methods, method))
+        axis.step(*zip(*_front(points.values()), strict=True), where="post", color="0.75", zorder=0)
+        axis.set(title=_short_words(setting), xlabel="seconds", xscale="log")
+        axis.set_yscale("symlog", linthresh=1.0)
+        axis.set_ylim(bottom=-0.3)
+    axes[0].set_ylabel("SHD")
+    _legend(figure, axes)
+    return figure
+
+
+def _busiest(records: Sequence[Record], count: int) -> list[tuple[tuple[str, object], ...]]:
+    """The settings in which most methods finished, in the order of the plan."""
+    settings = settings_of(records)
+    finished = {
+        setting: len({r["method"] for r in records if setting_of(r) == setting})
+        for setting in settings
+    }
+    chosen = sorted(settings, key=lambda setting: -finished[setting])[:count]
+    return [setting for setting in settings if setting in chosen]
+
+
+def _short_words(setting: tuple[tuple[str, object], ...]) -> str:
+    return ", ".join(
+        str(v) if isinstance(v, str) else f"{k} {v}" for k, v in setting if k != "samples"
+    )
+
+
+def _front(points: Any) -> list[tuple[float, float]]:
+    """The points that no other beats in both time and distance."""
+    front: list[tuple[float, float]] = []
+    for seconds, shd in sorted(points):
+        if not front or shd < front[-1][1]:
+            front.append((seconds, shd))
+    return front
+
+
+def _gradient_norms(plt: Any, kind: str, plan: str, records: Sequence[Record]) -> Any:
+    largest = max(record["setting"]["nodes"] for record in records)
+    own = [record for record in records if record["setting"]["nodes"] == largest]
+    stages = sorted({stage for record in own for stage in record["metrics"]["trace"]["stage"]})
+    methods = methods_of(own)
+    figure, axes = _panels(plt, len(stages))
+    for axis, stage in zip(axes, stages, strict=True):
+        for record in own:
+            trace = record["metrics"]["trace"]
+            at = [i for i, number in enumerate(trace["stage"]) if number == stage]
+            line = {**_style(methods, record["method"]), "marker": "", "label": record["method"]}
+            axis.plot([trace["step"][i] for i in at], [trace["constraint"][i] for i in at], **line)
+        axis.set(title=f"stage {stage + 1}", xlabel="step", yscale="log")
+    axes[0].set_ylabel(f"norm of the constraint's gradient, {largest} nodes")
+    _legend(figure, axes)
+    return figure
+
+
+_DRAWINGS: Mapping[str, Callable[[Any, str, str, Sequence[Record]], Any]] = {
+    "shd-nodes": _shd_nodes,
+    **dict.fromkeys(_COSTS, _cost),
+    "pareto": _pareto,
+    "gradient-norms": _gradient_norms,
+}

@@ -1,0 +1,11 @@
+"""What the paper prints, as data, and its tables with our numbers in them.
+
+figures.csv    the paper's own figures, typed in
+figures.py     reads them
+tables.py      measured and printed figures side by side
+"""
+
+from analyticdag.bench.paper.figures import Figure, paper_figures
+from analyticdag.bench.paper.tables import paper_tables
+
+__all__ = ["Figure", "paper_figures", "paper_tables"]

@@ -1,0 +1,110 @@
+"""The paper's tables as it prints them, with what we measured: SHD, mean ± std over the draws.
+
+Two tables, because they are evidence for two things. *The paper's method*, Adam from zero, with
+the paper's own figures in the line below each: does the paper repeat? And *the engine*, our exact
+path and order search, beside the paper's best: what does a user get? In both, the ratio is our
+best mean over the paper's best mean, whatever method each comes from, and the best baseline is the
+best of all methods that are not ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, TypeAlias
+
+from analyticdag.bench.paper.figures import Figure, paper_figures
+from analyticdag.bench.records import Record
+from analyticdag.bench.render import methods_of, settings_of
+from analyticdag.bench.summary import Summary, format_number, setting_of, summarise, table
+
+__all__ = ["group_of", "paper_tables"]
+
+Group: TypeAlias = Literal["paper", "engine", "baseline"]
+_KEYS = ("graph", "noise", "nodes")
+_OURS = {"analyticdag", "path", "search", "start"}
+
+
+def group_of(record: Record) -> Group:
+    """Whose method is it: the paper's (Adam from zero), our engine's, or a baseline."""
+    if record["call"] not in _OURS:
+        return "baseline"
+    options: Mapping[str, Any] = record["options"]
+    by_adam = record["call"] == "path" and not {"start"} & set(options)
+    return "paper" if by_adam and options.get("solver", "adam") == "adam" else "engine"
+
+
+def paper_tables(plan: str, records: Sequence[Record], metric: str = "shd") -> str:
+    """Both tables of a plan that repeats one of the paper's."""
+    figures = [figure for figure in paper_figures(plan) if figure.metric == metric]
+    return "\n\n".join(
+        [
+            "### The paper's method: Adam from zero",
+            _table(figures, records, metric, "paper"),
+            "### The engine",
+            _table(figures, records, metric, "engine"),
+        ]
+    )
+
+
+def _table(figures: Sequence[Figure], records: Sequence[Record], metric: str, group: Group) -> str:
+    ours = [record for record in records if group_of(record) == group]
+    if not ours:
+        return "Not run yet."
+    printed = {figure.method for figure in figures}
+    shown = [
+        name
+        for name in methods_of(records)
+        # The paper prints peers, such as DAGMA, beside its own: so does the table that repeats it.
+        if name in methods_of(ours) or (group == "paper" and name in printed)
+    ]
+    rows: list[list[str]] = []
+    for setting in settings_of(records):
+        here = [record for record in records if setting_of(record) == setting]
+        printed_here = [figure for figure in figures if _matches(figure, dict(setting))]
+        if any(group_of(record) == group for record in here):
+            rows += _rows(here, printed_here, shown, metric, group)
+    return table([*_KEYS, "", *shown, "paper's best", "ratio", "best baseline", "seeds"], rows)
+
+
+def _rows(
+    records: Sequence[Record],
+    figures: Sequence[Figure],
+    shown: Sequence[str],
+    metric: str,
+    group: Group,
+) -> list[list[str]]:
+    """One setting: what was measured and, for the paper's methods, what it prints."""
+    found = {
+        name: summarise([r for r in records if r["method"] == name], metric)
+        for name in methods_of(records)
+    }
+    groups = {record["method"]: group_of(record) for record in records}
+    seeds = max(found[name].n_run for name in shown if name in found)
+    best = _best((name, found[name]) for name in shown if groups.get(name) == group)
+    rival = _best((name, one) for name, one in found.items() if groups[name] == "baseline")
+    target = min(figures, key=lambda figure: figure.mean, default=None)
+    ratio = "" if best is None or target is None else format_number(best[1] / target.mean)
+    setting = dict(setting_of(records[0]))
+    measured = [
+        *(str(setting.get(key, "")) for key in _KEYS),
+        "measured",
+        *(found.get(name, Summary((), ())).text(seeds) for name in shown),
+        f"{target.text()} ({target.method})" if target else "",
+        ratio,
+        f"{format_number(rival[1])} ({rival[0]})" if rival else "",
+        str(seeds),
+    ]
+    if group == "engine":
+        return [measured]
+    by_method = {figure.method: figure.text() for figure in figures}
+    printed = ["", "", "", "paper", *(by_method.get(name, "") for name in shown), "", "", "", "10"]
+    return [measured, printed]
+
+
+def _best(entries: Iterable[tuple[str, Summary]]) -> tuple[str, float] | None:
+    means = [(name, mean) for name, one in entries if (mean := one.mean) is not None]
+    return min(means, key=lambda entry: entry[1], default=None)
+
+
+def _matches(figure: Figure, setting: Mapping[str, object]) -> bool:
+    return all(getattr(figure, key) == setting.get(key) for key in _KEYS)

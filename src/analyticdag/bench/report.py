@@ -1,0 +1,147 @@
+"""Pages with tables in them that are made from records, and from nothing else.
+
+A page is prose with blocks between two comments; the first says what belongs there:
+
+    <!-- bench methods engine-path -->
+    ... anything here is replaced ...
+    <!-- bench end -->
+
+| block              | is                                                                      |
+|--------------------|-------------------------------------------------------------------------|
+| `paper PLAN`       | the paper's table, measured and printed (`paper.tables`)                |
+| `metrics PLAN M …` | a table for each metric M, a row for each setting                       |
+| `methods PLAN M …` | a table for each setting, a row for each method                         |
+| `speed PLAN BASE`  | how many times faster than BASE each method was                         |
+| `growth PLAN M`    | the exponent of d in metric M, fitted for each method                   |
+| `gaps PLAN`        | what failed and why, what was not run, and the commands that would do it |
+| `figure PLAN KIND` | a figure, once there are records to draw it from                        |
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from analyticdag.bench.figures import can_draw, figure_name
+from analyticdag.bench.growth import growth_table
+from analyticdag.bench.paper import paper_tables
+from analyticdag.bench.plan import load_plan
+from analyticdag.bench.records import Record, pack_records, read_records, recorded
+from analyticdag.bench.render import failures, method_tables, metric_table, speed_table
+from analyticdag.bench.select import command
+from analyticdag.bench.summary import latest, table
+from analyticdag.errors import DataError
+
+__all__ = ["fill", "pack", "rebuild"]
+
+_BLOCK = re.compile(r"(<!-- bench (?!end)(.*?) -->\n).*?(<!-- bench end -->)", re.DOTALL)
+_METRICS = ("shd", "shd_cpdag", "tpr", "fdr", "f1", "seconds", "peak_rss_mib")
+
+
+def rebuild(pages: Path) -> list[Path]:
+    """Fill every page of a folder from ``pages/records``; the pages that changed."""
+    changed = []
+    for page in sorted(pages.glob("*.md")):
+        before = page.read_text(encoding="utf-8")
+        after = fill(before, pages / "records")
+        if after != before:
+            page.write_text(after, encoding="utf-8")
+            changed.append(page)
+    return changed
+
+
+def fill(text: str, folder: Path) -> str:
+    """The text with every block made anew from the records of a folder."""
+
+    def replacement(match: re.Match[str]) -> str:
+        return f"{match[1]}\n{_block(match[2], folder)}\n\n{match[3]}"
+
+    return _BLOCK.sub(replacement, text)
+
+
+def pack(folder: Path, into: Path) -> dict[str, int]:
+    """Add the records of a folder to ``into/PLAN.jsonl.gz``; how many each plan now has."""
+    counts = {}
+    fresh = read_records(folder)
+    for plan in dict.fromkeys(record["plan"] for record in fresh):
+        own = [record for record in fresh if record["plan"] == plan]
+        kept = latest([*recorded(into, plan), *own])
+        pack_records(into / f"{plan}.jsonl.gz", kept)
+        (into / f"{plan}.jsonl").unlink(missing_ok=True)  # its records are in the packed file now
+        counts[plan] = len(kept)
+    return counts
+
+
+def _block(order: str, folder: Path) -> str:
+    kind, *arguments = order.split()
+    if kind not in _KINDS or not arguments:
+        raise DataError(f"no block is called {order!r}; known: {', '.join(_KINDS)}, each of a plan")
+    plan, *rest = arguments
+    return _KINDS[kind](plan, _records(folder, plan), rest)
+
+
+def _records(folder: Path, plan: str) -> list[Record]:
+    """The records of cells that the plan still has."""
+    keys = {cell.key for cell in load_plan(plan).cells}
+    return [record for record in latest(recorded(folder, plan)) if record["key"] in keys]
+
+
+def _paper(plan: str, records: Sequence[Record], rest: Sequence[str]) -> str:
+    return paper_tables(plan, records) if records else _NOTHING
+
+
+def _metrics(plan: str, records: Sequence[Record], rest: Sequence[str]) -> str:
+    parts = [metric_table(records, metric) for metric in rest or _METRICS]
+    return "\n\n".join(parts) if records else _NOTHING
+
+
+def _methods(plan: str, records: Sequence[Record], rest: Sequence[str]) -> str:
+    return method_tables(records, rest or _METRICS) if records else _NOTHING
+
+
+def _speed(plan: str, records: Sequence[Record], rest: Sequence[str]) -> str:
+    return speed_table(records, " ".join(rest)) if records else _NOTHING
+
+
+def _growth(plan: str, records: Sequence[Record], rest: Sequence[str]) -> str:
+    return growth_table(records, rest) if records else _NOTHING
+
+
+def _figure(plan: str, records: Sequence[Record], rest: Sequence[str]) -> str:
+    kind = rest[0]
+    if not can_draw(kind, plan, records):
+        return _NOTHING
+    return f"![{load_plan(plan).title}: {kind}](figures/{figure_name(plan, kind)}.svg)"
+
+
+def _gaps(plan: str, records: Sequence[Record], rest: Sequence[str]) -> str:
+    """What is not in the tables, why, and how to get it."""
+    done = {record["key"] for record in records}
+    cells = load_plan(plan).cells
+    all_of = Counter(cell.method.name for cell in cells)
+    left = Counter(cell.method.name for cell in cells if cell.key not in done)
+    rows = [
+        [name, f"{count} of {all_of[name]}", f"`{command(plan, method=name)}`"]
+        for name, count in left.items()
+    ]
+    parts = [f"Ran without a result:\n\n{text}" for text in failures(records)]
+    if rows:
+        parts.append(
+            "Not run here (it would take more than two cores and an evening), and the command that "
+            f"runs it:\n\n{table(['method', 'cells not run', 'command'], rows)}"
+        )
+    return "\n\n".join(parts) or "Every cell of the plan was run and has a result."
+
+
+_NOTHING = "Not run yet."
+_KINDS: Mapping[str, Callable[[str, Sequence[Record], Sequence[str]], str]] = {
+    "paper": _paper,
+    "metrics": _metrics,
+    "methods": _methods,
+    "speed": _speed,
+    "growth": _growth,
+    "gaps": _gaps,
+    "figure": _figure,
+}

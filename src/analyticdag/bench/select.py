@@ -1,0 +1,81 @@
+"""A part of a plan: some settings, some methods, the first few repeats.
+
+    analyticdag bench run paper-table-1 --out runs --where nodes=500,1000 --where method=order-1
+
+Nobody has to run 210 cells to see three. Cells keep their keys, so the parts add up to the plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from analyticdag.bench.plan import Cell, Plan
+from analyticdag.errors import ParameterError
+
+__all__ = ["command", "select"]
+
+
+def select(
+    plan: Plan,
+    where: Sequence[str] = (),
+    *,
+    repeats: int | None = None,
+    time_limit: float | None = None,
+) -> Plan:
+    """The cells that meet every condition ``key=value`` or ``key=value,value``.
+
+    A key is ``method`` or one of the settings. ``repeats`` keeps the first few repeats of each,
+    ``time_limit`` replaces the plan's.
+    """
+    for name, number in (("repeats", repeats), ("time limit", time_limit)):
+        if number is not None and not number > 0:
+            raise ParameterError(f"{name} must be more than 0, not {number}")
+    conditions = dict(_condition(plan, text) for text in where)
+    cells = [
+        cell
+        for cell in plan.cells
+        if (repeats is None or cell.repeat < repeats) and _meets(cell, conditions)
+    ]
+    if not cells:
+        raise ParameterError(f"no cell of plan {plan.name!r} meets {' and '.join(where)}")
+    limits = plan.limits if time_limit is None else replace(plan.limits, time_limit=time_limit)
+    return replace(plan, cells=tuple(cells), limits=limits)
+
+
+def command(plan: str, **conditions: object) -> str:
+    """The command that runs a part of a shipped plan."""
+    where = [f"--where {_quoted(f'{key}={value}')}" for key, value in conditions.items()]
+    return " ".join([f"analyticdag bench run {plan} --out runs", *where])
+
+
+def _quoted(text: str) -> str:
+    return f'"{text}"' if " " in text else text
+
+
+def _condition(plan: Plan, text: str) -> tuple[str, set[str]]:
+    """Read one condition; a key or value that no cell has is a typo."""
+    key, sign, values = text.partition("=")
+    known = {value for cell in plan.cells if (value := _value(cell, key)) is not None}
+    if not sign or not known:
+        keys = dict.fromkeys(key for cell in plan.cells for key in ("method", *cell.setting))
+        raise ParameterError(
+            f"a condition is key=value with one of the keys {', '.join(keys)}; got {text!r}"
+        )
+    asked = {value.strip() for value in values.split(",")}
+    if asked - known:
+        raise ParameterError(
+            f"plan {plan.name!r} has no {key} {sorted(asked - known)}; it has {sorted(known)}"
+        )
+    return key, asked
+
+
+def _value(cell: Cell, key: str) -> str | None:
+    if key == "method":
+        return cell.method.name
+    value = cell.setting.get(key)
+    return None if value is None else str(value)
+
+
+def _meets(cell: Cell, conditions: Mapping[str, set[str]]) -> bool:
+    return all(_value(cell, key) in values for key, values in conditions.items())
