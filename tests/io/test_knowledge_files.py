@@ -58,13 +58,30 @@ def test_tetrad(tmp_path: Path) -> None:
     }
 
 
+def test_tetrad_groups_are_causes_and_then_effects() -> None:
+    knowledge = parse_tetrad(
+        "/knowledge\nforbiddengroup\na b\nc d\nd\na\nrequiredgroup\na\n b e\nrequiredirect\nb f\n"
+    )
+    assert set(knowledge.forbidden_edges) == {
+        ("a", "c"),
+        ("a", "d"),
+        ("b", "c"),
+        ("b", "d"),
+        ("d", "a"),
+    }
+    assert set(knowledge.required_edges) == {("a", "b"), ("a", "e"), ("b", "f")}
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("requires = []", r"unknown keys \['requires'\]; the keys are required"),
         ("required = [", "neither TOML, JSON"),
         ("required = ['a to b']", "takes \\(cause, effect\\) pairs"),
-        ("/knowledge\nforbiddirect\na b\nforbiddengroup\na b", "line 4 .* write groups out"),
+        (
+            "/knowledge\nforbiddengroup\na b\n\nrequiredirect\na b",
+            r"causes \['a', 'b'\] have no effects",
+        ),
         ("/knowledge\na b", "line 2 .* is in no section"),
         ("/knowledge\naddtemporal\none a", "starts with a number of its own, not 'one'"),
         ("/knowledge\nforbiddirect\n'a b", "line 3 of the Tetrad file: No closing quotation"),

@@ -5,8 +5,11 @@
     tiers     = [["PKC", "PKA"], ["Raf", "Mek"]]      # causes first
     max_parents = 4
 
-Tetrad's text format (`/knowledge`, then `addtemporal`, `forbiddirect`, `requiredirect`) is read
-too: a tier marked with * forbids edges within it, one marked with - may only point at the next.
+Tetrad's text format is read too: `/knowledge`, then sections. In `addtemporal` a tier marked with *
+forbids edges within it, one marked with - may only point at the next. `forbiddirect` and
+`requiredirect` hold an edge a line; in `forbiddengroup` and `requiredgroup` two lines belong
+together, causes and then effects, and stand for every edge from one of the first to one of the
+second.
 """
 
 from __future__ import annotations
@@ -21,8 +24,9 @@ from typing import Any
 from analyticdag.errors import KnowledgeError
 from analyticdag.knowledge import Knowledge
 
+_SHOWN = 5
 _KEYS = {"required": "required_edges", "forbidden": "forbidden_edges"}
-_SECTIONS = ("addtemporal", "forbiddirect", "requiredirect")
+_SECTIONS = ("addtemporal", "forbiddirect", "requiredirect", "forbiddengroup", "requiredgroup")
 
 
 def read_knowledge(path: str | Path) -> Knowledge:
@@ -80,16 +84,23 @@ def parse_tetrad(text: str) -> Knowledge:
             continue
         if line.lower() in _SECTIONS:
             current = line.lower()
-        elif current is None or line.lower().startswith(("forbiddengroup", "requiredgroup")):
+        elif current is None:
             raise KnowledgeError(
-                f"line {number} of the Tetrad file, {line[:40]!r}, is in no section that is "
-                f"understood ({', '.join(_SECTIONS)}); write groups out edge by edge"
+                f"line {number} of the Tetrad file, {line[:40]!r}, is in no section; the sections "
+                f"are {', '.join(_SECTIONS)}"
             )
         else:
             sections[current].append(_words(line, number))
     tiers = _tetrad_tiers(sections["addtemporal"])
-    forbidden: list[Any] = [*sections["forbiddirect"], *_forbidden_by_marks(tiers)]
-    required: list[Any] = list(sections["requiredirect"])
+    forbidden: list[Any] = [
+        *sections["forbiddirect"],
+        *_edges_of_groups(sections["forbiddengroup"]),
+        *_forbidden_by_marks(tiers),
+    ]
+    required: list[Any] = [
+        *sections["requiredirect"],
+        *_edges_of_groups(sections["requiredgroup"]),
+    ]
     return Knowledge(
         required_edges=required,
         forbidden_edges=forbidden,
@@ -115,6 +126,22 @@ def _tetrad_tiers(lines: list[list[str]]) -> list[tuple[str, list[str]]]:
             )
         tiers[int(number)] = mark, columns
     return [tiers[number] for number in sorted(tiers)]
+
+
+def _edges_of_groups(lines: list[list[str]]) -> list[tuple[str, str]]:
+    """Return the edges of groups, of which each is a line of causes and a line of effects."""
+    if len(lines) % 2:
+        raise KnowledgeError(
+            f"a group of a Tetrad file is a line of causes and a line of effects, but the causes "
+            f"{lines[-1][:_SHOWN]} have no effects after them; add that line"
+        )
+    pairs = zip(lines[::2], lines[1::2], strict=True)
+    return [
+        (cause, effect)
+        for causes, effects in pairs
+        for cause, effect in itertools.product(causes, effects)
+        if cause != effect
+    ]
 
 
 def _forbidden_by_marks(tiers: list[tuple[str, list[str]]]) -> list[tuple[str, str]]:
