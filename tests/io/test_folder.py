@@ -263,12 +263,23 @@ def test_dowhy_reads_the_string_as_gml(run: SavedRun) -> None:
     assert set(nx.parse_gml(to_dowhy(run_of_chain(HOSTILE[:5])))) == set(HOSTILE[:5])
 
 
-def test_dowhy_itself(run: SavedRun) -> None:
+@pytest.mark.filterwarnings("ignore")  # of DoWhy about pandas
+@pytest.mark.parametrize("names", [tuple("abcd"), HOSTILE[:4]])
+def test_dowhy_itself_finds_an_effect_on_the_graph(names: tuple[str, ...]) -> None:
     dowhy = pytest.importorskip("dowhy")
     pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(np.eye(4), columns=list("abcd"))
-    model = dowhy.CausalModel(frame, treatment="a", outcome="d", graph=to_dowhy(run))
-    assert set(model._graph._graph.edges) >= {("a", "c"), ("b", "c"), ("c", "d")}
+    W = np.array([[0, 0, 1, 1], [0, 0, 0.5, 0], [0, 0, 0, 2], [0, 0, 0, 0]], dtype=float)
+    X = np.random.default_rng(0).normal(size=(1000, 4)) @ np.linalg.inv(np.eye(4) - W)
+    model = dowhy.CausalModel(
+        pandas.DataFrame(X, columns=list(names)),
+        treatment=names[2],
+        outcome=names[3],
+        graph=to_dowhy(run_of_weights(W, names)),
+    )
+    effect = model.identify_effect(proceed_when_unidentifiable=True)
+    assert names[0] in effect.get_backdoor_variables()  # the common cause must be adjusted for
+    estimate = model.estimate_effect(effect, method_name="backdoor.linear_regression")
+    assert estimate.value == pytest.approx(2.0, abs=0.1)
 
 
 def test_causallearn(run: SavedRun) -> None:
