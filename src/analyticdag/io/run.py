@@ -60,7 +60,8 @@ class SavedRun:
 
     `order` lists every cause before its effects: whoever reads the run can check it. `cpdag` is
     0/1 with undirected edges set both ways. `trace` holds one mapping per record, `diagnostics` one
-    per check, with its name, level and advice.
+    per check, with its name, level and advice. `loss_choice` says why `loss="auto"` took the loss
+    it took, `selection` which lambdas were tried; both are None where nothing was to be chosen.
     """
 
     names: tuple[str, ...]
@@ -78,6 +79,8 @@ class SavedRun:
     converged: bool = True
     parameters: Mapping[str, Any] = field(default_factory=dict)
     trace: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
+    loss_choice: Mapping[str, Any] | None = field(default=None, repr=False)
+    selection: Mapping[str, Any] | None = field(default=None, repr=False)
     audit: Audit | None = field(default=None, repr=False)
     diagnostics: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
     manifest: Mapping[str, Any] = field(default_factory=dict, repr=False)
@@ -121,19 +124,24 @@ def record_of(
         converged=bool(estimator.status_.converged),
         parameters=_parameters(estimator),
         trace=tuple(plain(record) for record in estimator.trace_.to_dicts()),
+        loss_choice=_plain_or_none(estimator.loss_choice_),
+        selection=_plain_or_none(estimator.selection_),
         audit=audit,
         manifest=plain(manifest or {}),
     )
 
 
+def _plain_or_none(value: Any) -> dict[str, Any] | None:
+    return None if value is None else plain(value.as_dict())
+
+
 def _parameters(estimator: Any) -> dict[str, Any]:
     """Return the parameters, and as "chosen" the values that the data chose for them."""
     found = {key: plain(value) for key, value in estimator.get_params(deep=False).items()}
-    selection = getattr(estimator, "selection_", None)
-    if selection is not None:
-        best = selection.best
+    if estimator.selection_ is not None:
+        best = estimator.selection_.best
         found["chosen"] = {
-            "criterion": selection.criterion,
+            "criterion": estimator.selection_.criterion,
             "lambda1": float(best.lambda1),
             "w_threshold": float(best.w_threshold),
         }

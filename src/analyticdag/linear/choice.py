@@ -18,7 +18,8 @@ as long as the spread is small.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
@@ -47,6 +48,10 @@ class LossChoice:
     def margin(self) -> float:
         """By how much it won."""
         return abs(self.equal - self.unequal)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data: both scores, the decision and its margin."""
+        return {**asdict(self), "loss": self.loss, "margin": self.margin, "reason": self.reason}
 
     @property
     def reason(self) -> str:

@@ -16,13 +16,13 @@ best EBIC: it needs no units. The whole series is kept.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from analyticdag._typing import BoolArray, FloatArray
+from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.errors import ParameterError
 from analyticdag.knowledge import Constraints
 from analyticdag.linear.choice import UNEQUAL, least_squares_weights
@@ -79,6 +79,37 @@ class _Graph:
     score: float
 
 
+@dataclass(frozen=True, eq=False)
+class _Fits:
+    """A series of lambdas that can be followed again and again, on other rows each time."""
+
+    statistics: Statistics
+    options: Options
+    constraints: Constraints
+    place: Placement
+    lambdas: list[float]
+    rng: np.random.Generator
+
+    def series(self, statistics: Statistics) -> Iterator[_Graph]:
+        """Follow the path for each lambda, from where the one before ended."""
+        start: FloatArray | None = None
+        for lam in self.lambdas:
+            here = replace(self.options, lambda1=lam, start=start)
+            path = learn_path(statistics, here, self.constraints, self.place)
+            weights = np.nan_to_num(to_float64(path.weights))
+            graph = _cut(statistics, self.options, self.constraints, weights)
+            yield replace(graph, start=start)
+            start = weights
+
+    def on_subsets(
+        self, rows: FloatArray, subsets: Iterable[IntArray]
+    ) -> Iterator[tuple[IntArray, Statistics, list[_Graph]]]:
+        """Follow the series on some of the rows, and on others: each subset with its results."""
+        for chosen in subsets:
+            some = _on_rows(self.statistics, rows[chosen])
+            yield chosen, some, list(self.series(some))
+
+
 def select(
     statistics: Statistics, options: Options, constraints: Constraints, place: Placement
 ) -> tuple[Selection, FloatArray | None]:
@@ -86,13 +117,13 @@ def select(
     options = replace(path_options(options, statistics), checkpoint=None, verbose=0)
     criterion = options.criterion or "ebic"
     lambdas = [options.lambda1] if options.criterion is None else _lambdas(statistics, options)
-    graphs = list(_series(statistics, options, constraints, place, lambdas))
+    rng = np.random.default_rng(options.seed)
+    fits = _Fits(statistics, options, constraints, place, lambdas, rng)
+    graphs = list(fits.series(statistics))
     if criterion == "ebic":
         scores = [graph.score for graph in graphs]
-    elif criterion == "cv":
-        scores = _held_out(statistics, options, constraints, place, lambdas)
     else:
-        scores = _instability(statistics, options, constraints, place, lambdas)
+        scores = _held_out(fits) if criterion == "cv" else _instability(fits)
     points = tuple(
         SelectionPoint(lam, graph.threshold, int(graph.adjacency.sum()), float(score))
         for lam, graph, score in zip(lambdas, graphs, scores, strict=True)
@@ -116,23 +147,6 @@ def _lambdas(statistics: Statistics, options: Options) -> list[float]:
         ridge = np.diag(S).copy() * 1e-3
         base *= float(np.median(1.0 / np.diag(np.linalg.inv(S + np.diag(ridge)))))
     return [float(base * 2.0**power) for power in _POWERS]
-
-
-def _series(
-    statistics: Statistics,
-    options: Options,
-    constraints: Constraints,
-    place: Placement,
-    lambdas: list[float],
-) -> Iterator[_Graph]:
-    """Follow the path for each lambda, from where the one before ended."""
-    start: FloatArray | None = None
-    for lam in lambdas:
-        here = replace(options, lambda1=lam, start=start)
-        path = learn_path(statistics, here, constraints, place)
-        weights = np.nan_to_num(to_float64(path.weights))
-        yield replace(_cut(statistics, options, constraints, weights), start=start)
-        start = weights
 
 
 def _cut(
@@ -182,46 +196,32 @@ def _on_rows(statistics: Statistics, rows: FloatArray) -> Statistics:
     return replace(statistics, S=S, n_samples=len(rows), rows=rows)
 
 
-def _held_out(
-    statistics: Statistics,
-    options: Options,
-    constraints: Constraints,
-    place: Placement,
-    lambdas: list[float],
-) -> list[float]:
+def _held_out(fits: _Fits) -> list[float]:
     """Return, for each lambda, minus twice the log-likelihood of rows left out of its fits."""
+    statistics, pooled = fits.statistics, fits.options.loss != UNEQUAL
     rows = _rows(statistics, "cv")
-    pooled = options.loss != UNEQUAL
-    order = np.random.default_rng(options.seed).permutation(len(rows))
-    total = np.zeros(len(lambdas))
-    for part in np.array_split(order, _FOLDS):
-        kept = np.delete(rows, part, axis=0)
-        training = _on_rows(statistics, kept)
-        test = rows[part] - kept.mean(axis=0)
-        for k, graph in enumerate(_series(training, options, constraints, place, lambdas)):
+    everything = np.arange(len(rows))
+    order = fits.rng.permutation(len(rows))
+    kept = [np.delete(everything, part) for part in np.array_split(order, _FOLDS)]
+    total = np.zeros(len(fits.lambdas))
+    for chosen, training, graphs in fits.on_subsets(rows, kept):
+        test = np.delete(rows, chosen, axis=0) - rows[chosen].mean(axis=0)
+        for k, graph in enumerate(graphs):
             left = (test - test @ graph.weights)[:, ~statistics.constant]
             v = _noise(training, graph.weights, pooled=pooled)
-            total[k] += float(np.sum(left**2 / v) + len(part) * np.log(v).sum())
+            total[k] += float(np.sum(left**2 / v) + len(test) * np.log(v).sum())
     return [float(value) for value in total]
 
 
-def _instability(
-    statistics: Statistics,
-    options: Options,
-    constraints: Constraints,
-    place: Placement,
-    lambdas: list[float],
-) -> list[float]:
+def _instability(fits: _Fits) -> list[float]:
     """Return, for each lambda, how much pairs differ between subsamples: the mean of 2p(1 - p)."""
-    rows = _rows(statistics, "stars")
+    rows = _rows(fits.statistics, "stars")
     n, d = rows.shape
     size = int(min(10.0 * np.sqrt(n), 0.8 * n))
-    joined = np.zeros((len(lambdas), d, d))
-    rng = np.random.default_rng(options.seed)
-    for _ in range(_SUBSAMPLES):
-        some = _on_rows(statistics, rows[rng.choice(n, size=size, replace=False)])
-        for k, graph in enumerate(_series(some, options, constraints, place, lambdas)):
-            joined[k] += graph.adjacency | graph.adjacency.T
+    drawn = (fits.rng.choice(n, size=size, replace=False) for _ in range(_SUBSAMPLES))
+    joined = np.zeros((len(fits.lambdas), d, d))
+    for _, _, graphs in fits.on_subsets(rows, drawn):
+        joined += [graph.adjacency | graph.adjacency.T for graph in graphs]
     share = joined / _SUBSAMPLES
     upper = np.triu_indices(d, 1)
     return [float(np.mean(2.0 * p[upper] * (1.0 - p[upper]))) if d > 1 else 0.0 for p in share]
