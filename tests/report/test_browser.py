@@ -186,8 +186,8 @@ def test_the_equivalence_class_has_no_arrow_heads_where_it_is_open(
 ) -> None:
     page = visit("sachs")
     heads = "[...document.querySelectorAll('.edge .head')].map(e => getComputedStyle(e).display)"
-    assert set(page.evaluate(heads)) == {"inline"}
-    page.check("input[value=cpdag]", force=True)
+    assert page.is_visible("#class-note")
+    assert page.is_checked("input[value=cpdag]")
     expected = [
         "none" if sachs_run.cpdag[edge.target, edge.source] else "inline"
         for edge in sachs_run.edges
@@ -196,6 +196,8 @@ def test_the_equivalence_class_has_no_arrow_heads_where_it_is_open(
     assert page.evaluate(heads) == expected
     page.check("input[value=dag]", force=True)
     assert set(page.evaluate(heads)) == {"inline"}
+    page.check("input[value=cpdag]", force=True)
+    assert page.evaluate(heads) == expected
 
 
 def test_script_and_python_draw_the_same_curves(visit: Opener) -> None:
@@ -233,6 +235,7 @@ def test_a_node_can_be_dragged_and_its_edges_follow(visit: Opener, sachs_run: Sa
     path = f"[data-edge='{edge}'] .line"
     page.click("#reset")  # so that before and after come from the same hand
     before = page.get_attribute(path, "d")
+    page.locator(f"[data-node='{node}']").scroll_into_view_if_needed()
     place = page.locator(f"[data-node='{node}']").bounding_box()
     x, y = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
     page.mouse.move(x, y)

@@ -17,11 +17,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analyticdag.io import EdgeRecord, SavedRun, audit_table, run_of_weights
+from analyticdag.linear.choice import LossChoice
 from analyticdag.report import render_report, write_report
 from analyticdag.report.layout import layered_layout
 from analyticdag.report.page import safe_json
 from analyticdag.report.picture import BOXES, draw, short_label
-from analyticdag.report.plots import trace_panels
+from analyticdag.report.plots import selection_panels, trace_panels
 from analyticdag.report.text import certainty, methods, notices
 from analyticdag.simulate import simulate
 
@@ -218,6 +219,55 @@ def test_plots_put_a_log_scale_in_order() -> None:
     assert heights == sorted(heights)  # h falls, so the line goes down the page
     assert [label for _, label in panel.y_ticks][::2] == ["1e-2", "1e0"]
     assert len(panel.borders) == 2
+
+
+SELECTION = {
+    "criterion": "ebic",
+    "chosen": 1,
+    "points": [
+        {"lambda1": lam, "w_threshold": 0.3, "n_edges": edges, "score": score}
+        for lam, edges, score in ((0.4, 2, 900.0), (0.1, 3, 850.0), (0.025, 6, 880.0))
+    ],
+}
+
+
+def test_the_lambdas_that_were_tried_are_drawn() -> None:
+    score, edges = selection_panels(SELECTION)
+    assert [label for _, label in score.x_ticks] == ["0.025", "0.1", "0.4"]
+    (_, low), (x, best), (_, right) = score.series[0].points
+    assert best > max(low, right)  # the smallest score is lowest on the page
+    assert score.borders == edges.borders == (x,)
+    assert selection_panels(None) == ()
+    assert selection_panels({**SELECTION, "points": SELECTION["points"][:1]}) == ()
+    chosen = {"criterion": "ebic", "lambda1": 0.1, "w_threshold": 0.3}
+    run = complete_run()
+    page = render_report(
+        replace(run, selection=SELECTION, parameters={**run.parameters, "chosen": chosen})
+    )
+    assert "How lambda1 was chosen" in page
+    assert "EBIC of the refitted graph" in page
+    assert "How lambda1 was chosen" not in render_report(run)
+
+
+def test_a_class_opens_as_a_class_and_says_why() -> None:
+    run = replace(chain(("a", "b", "c")), loss="likelihood-nv")
+    page = render_report(run)
+    assert "2 of 2 edges carry no arrow head" in page
+    assert 'value="cpdag" checked' in page
+    assert re.search(r'<svg id="graph"[^>]*cpdag"', page)
+    known = tuple(replace(edge, fixed_by="knowledge") for edge in run.edges)
+    for decided in (replace(run, edges=known), replace(run, loss=""), complete_run()):
+        page = render_report(decided)
+        assert 'value="dag" checked' in page
+        assert "class-note" not in page.split("<body>")[1]
+
+
+def test_the_choice_of_the_loss_is_reported_with_both_scores() -> None:
+    choice = LossChoice(equal=812.34, unequal=700.0, kurtosis=3.1)
+    page = render_report(replace(complete_run(), loss_choice=choice.as_dict()))
+    assert "equal noise variances are rejected (BIC worse by 112.3)" in page
+    assert "equal variances 812.3, with unequal 700.0" in page
+    assert "BIC" not in render_report(complete_run())
 
 
 @pytest.mark.parametrize(("code", "d"), [("ER1", 12), ("ER2", 40), ("SF2", 150)])

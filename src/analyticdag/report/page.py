@@ -20,12 +20,24 @@ import markupsafe
 from analyticdag.io.folder import write_text
 from analyticdag.io.run import SavedRun
 from analyticdag.report.picture import BOXES, Picture, draw
-from analyticdag.report.plots import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, trace_panels
+from analyticdag.report.plots import (
+    BOTTOM,
+    HEIGHT,
+    LEFT,
+    RIGHT,
+    TOP,
+    WIDTH,
+    selection_panels,
+    trace_panels,
+)
 from analyticdag.report.text import (
     CITATION,
     certainty,
+    choice_note,
+    class_note,
     count,
     foreign_methods,
+    is_class,
     kinds,
     methods,
     notices,
@@ -48,7 +60,7 @@ def render_report(run: SavedRun) -> str:
     environment.filters["count"] = count
     style = _asset("report.css")
     script = "(function () {\n'use strict';\n" + "\n".join(map(_asset, SCRIPTS)) + "\n})();"
-    picture = draw(run)
+    picture = draw(run, as_class=is_class(run))
     return environment.get_template("report.html").render(
         **_context(run, picture),
         style=markupsafe.Markup(style),
@@ -73,6 +85,7 @@ def _context(run: SavedRun, picture: Picture) -> dict[str, Any]:
         "source": source,
         "title": f"Causal graph of {source}" if source else "Causal graph",
         "picture": picture,
+        "class_note": class_note(run) if is_class(run) else "",
         "large": run.n_nodes > BOXES,
         "stability": any(edge.stability is not None for edge in run.edges),
         "standardized": any(edge.standardized is not None for edge in run.edges),
@@ -81,6 +94,8 @@ def _context(run: SavedRun, picture: Picture) -> dict[str, Any]:
         "kinds": kinds(run),
         "errors": any(edge.standard_error is not None for edge in run.edges),
         "panels": trace_panels(run.trace),
+        "selection_panels": selection_panels(run.selection),
+        "choice": choice_note(run),
         "plot": {
             "width": WIDTH,
             "height": HEIGHT,
@@ -124,7 +139,7 @@ def viewer_data(run: SavedRun, picture: Picture) -> dict[str, Any]:
                 "kind": edge.kind,
                 "error": edge.standard_error,
                 "near": bool(edge.near_threshold),
-                "open": bool(run.cpdag[edge.target, edge.source]),
+                "open": edge.kind == "open",
                 "bends": [[round(x, 1), round(y, 1)] for x, y in curve.bends],
             }
             for edge, curve in zip(run.edges, picture.curves, strict=True)

@@ -66,8 +66,8 @@ class Picture:
     labelled: bool
 
 
-def draw(run: SavedRun) -> Picture:
-    """Lay out a run and compute its shapes."""
+def draw(run: SavedRun, *, as_class: bool = False) -> Picture:
+    """Lay out a run and compute its shapes; `as_class` draws open edges without arrow heads."""
     dots = run.n_nodes > BOXES
     labels = [short_label(name) for name in run.names]
     widths = [2 * _DOT if dots else _text_width(label) + 24.0 for label in labels]
@@ -78,7 +78,7 @@ def draw(run: SavedRun) -> Picture:
         Node(k, name, labels[k], float(layout.x[k]), float(layout.y[k]), widths[k], height)
         for k, name in enumerate(run.names)
     )
-    curves = _curves(run, nodes, layout.bends)
+    curves = _curves(run, nodes, layout.bends, as_class=as_class)
     labelled = len(curves) <= LABELLED_EDGES and not dots
     return Picture(nodes, curves, layout.width, layout.height, dots, labelled)
 
@@ -95,24 +95,29 @@ def _text_width(text: str) -> float:
 
 
 def _curves(
-    run: SavedRun, nodes: Sequence[Node], bends: Sequence[tuple[Point, ...]]
+    run: SavedRun,
+    nodes: Sequence[Node],
+    bends: Sequence[tuple[Point, ...]],
+    *,
+    as_class: bool,
 ) -> tuple[Curve, ...]:
     strongest = max((edge.strength for edge in run.edges), default=0.0) or 1.0
     curves = []
     for k, (edge, route) in enumerate(zip(run.edges, _routes(run, nodes, bends), strict=True)):
         source, target = run.edge_names(edge)
         sign = "neg" if edge.weight < 0 else "pos"
-        open_in_class = " open" if run.cpdag[edge.target, edge.source] else ""
+        is_open = edge.kind == "open"
+        length = 0.0 if as_class and is_open else _HEAD  # without a head the line goes all the way
         curves.append(
             Curve(
                 index=k,
-                path=curve_path(route),
+                path=curve_path(route, length),
                 head=head_path(route),
                 label_at=_label_place(route, k),
                 label=f"{edge.weight:.2f}" if abs(edge.weight) >= 0.005 else f"{edge.weight:.1g}",
                 thickness=round(1.2 + 2.6 * math.sqrt(edge.strength / strongest), 2),
                 bends=bends[k],
-                classes=f"edge {sign}{open_in_class} by-{edge.kind}",
+                classes=f"edge {sign}{' open' if is_open else ''} by-{edge.kind}",
                 description=f"{source} → {target}, weight {edge.weight:.4g}",
             )
         )
@@ -165,10 +170,10 @@ def _port(node: Node, other: Point, shift: float, clearance: float) -> Point:
     return node.x + shift, node.y + side * (node.height / 2.0 + clearance)
 
 
-def curve_path(route: Sequence[Point]) -> str:
+def curve_path(route: Sequence[Point], head: float = _HEAD) -> str:
     """Return a smooth path through the points that leaves and arrives vertically."""
     *before, (x, y) = route
-    end = (x, y - math.copysign(_HEAD * 0.7, y - before[-1][1]))  # where the head begins
+    end = (x, y - math.copysign(head * 0.7, y - before[-1][1]))  # where the head begins
     points = [*before, end]
     slopes = [0.0, *(_slope(*points[k - 1 : k + 2]) for k in range(1, len(points) - 1)), 0.0]
     parts = [f"M{points[0][0]:.1f},{points[0][1]:.1f}"]

@@ -1,7 +1,8 @@
 """Line plots as SVG, drawn here: a page that needs no plotting library needs no plotting library.
 
-The three panels are those of the paper's figure: the score, the constraint, and the two gradients
-that pull against each other, over the steps of all stages.
+`trace_panels` are those of the paper's figure: the score, the constraint, and the two gradients
+that pull against each other, over the steps of all stages. `selection_panels` show the series of
+lambdas that one was chosen from: what each scored, and how many edges it left.
 """
 
 from __future__ import annotations
@@ -15,6 +16,13 @@ WIDTH, HEIGHT = 340.0, 200.0
 LEFT, RIGHT, TOP, BOTTOM = 58.0, 12.0, 14.0, 34.0
 
 Point = tuple[float, float]
+
+# How each criterion is read; smaller is better in all of them.
+CRITERIA = {
+    "ebic": "EBIC of the refitted graph",
+    "cv": "−2 log-likelihood of held-out rows",
+    "stars": "instability between subsamples",
+}
 
 
 @dataclass(frozen=True)
@@ -33,10 +41,11 @@ class Series:
 
 @dataclass(frozen=True)
 class Panel:
-    """One plot: title, lines, ticks, and where the stages begin."""
+    """One plot: title, lines, ticks, and vertical lines where something changes."""
 
     title: str
     unit: str
+    x_name: str
     series: tuple[Series, ...]
     x_ticks: tuple[tuple[float, str], ...]
     y_ticks: tuple[tuple[float, str], ...]
@@ -59,9 +68,32 @@ def trace_panels(trace: Sequence[Mapping[str, Any]]) -> tuple[Panel, ...]:
             True,
         ),
     )
-    panels = [
-        _panel(title, unit, trace, steps, borders, lines, log) for title, unit, lines, log in wanted
-    ]
+    end = max(steps, default=0.0) or 1.0
+    ticks = [(tick, _count(tick)) for tick in (0.0, end / 2.0, end)]
+    panels = []
+    for title, unit, lines, log in wanted:
+        data = [(label, css, _finite(trace, steps, key, log)) for label, key, css in lines]
+        panels.append(_panel(title, unit, "steps", data, ticks, borders, log=log))
+    return tuple(panel for panel in panels if panel is not None)
+
+
+def selection_panels(selection: Mapping[str, Any] | None) -> tuple[Panel, ...]:
+    """Return the panels of a series of lambdas; none where there was nothing to choose from."""
+    points = [] if selection is None else selection["points"]
+    if selection is None or len(points) < 2:
+        return ()
+    x = [math.log10(point["lambda1"]) for point in points]
+    ticks = [(place, f"{10.0**place:.2g}") for place in (min(x), (min(x) + max(x)) / 2, max(x))]
+    scores = [(a, point["score"]) for a, point in zip(x, points, strict=True)]
+    edges = [(a, float(point["n_edges"])) for a, point in zip(x, points, strict=True)]
+    chosen = [x[selection["chosen"]]]
+    panels = (
+        _panel(title, unit, "lambda1", [("", "first", line)], ticks, chosen, whole=whole)
+        for title, unit, line, whole in (
+            ("Score", CRITERIA.get(selection["criterion"], selection["criterion"]), scores, False),
+            ("Edges", "left by each lambda1", edges, True),
+        )
+    )
     return tuple(panel for panel in panels if panel is not None)
 
 
@@ -81,34 +113,47 @@ def _total_steps(trace: Sequence[Mapping[str, Any]]) -> tuple[list[float], list[
 def _panel(
     title: str,
     unit: str,
-    trace: Sequence[Mapping[str, Any]],
-    steps: Sequence[float],
+    x_name: str,
+    lines: Sequence[tuple[str, str, Sequence[Point]]],
+    x_ticks: Sequence[tuple[float, str]],
     borders: Sequence[float],
-    lines: Sequence[tuple[str, str, str]],
-    log: bool,
+    *,
+    log: bool = False,
+    whole: bool = False,
 ) -> Panel | None:
-    data = {key: _finite(trace, steps, key, log) for _, key, _ in lines}
-    values = [value for points in data.values() for _, value in points]
+    """Place (label, class, points) lines between the first and the last tick of the x axis."""
+    values = [value for _, _, points in lines for _, value in points if math.isfinite(value)]
     if not values:
         return None
     low, high = _padded(min(values), max(values))
-    end = max(steps) or 1.0
+    left, right = x_ticks[0][0], x_ticks[-1][0]
 
-    def place(step: float, value: float) -> Point:
-        x = LEFT + (WIDTH - LEFT - RIGHT) * step / end
-        return x, HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * (value - low) / (high - low)
+    def place(x: float, value: float) -> Point:
+        across = (x - left) / ((right - left) or 1.0)
+        up = (value - low) / (high - low)
+        return (
+            LEFT + (WIDTH - LEFT - RIGHT) * across,
+            HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * up,
+        )
 
     series = tuple(
-        Series(label, css, tuple(place(*point) for point in data[key]))
-        for label, key, css in lines
-        if data[key]
+        Series(label, css, tuple(place(*point) for point in points))
+        for label, css, points in lines
+        if points
     )
-    x_ticks = tuple((place(tick, low)[0], _count(tick)) for tick in (0.0, end / 2.0, end))
     y_ticks = tuple(
-        (place(0.0, tick)[1], f"1e{tick:.0f}" if log else _decimal(tick, high - low))
-        for tick in _ticks(low, high, whole=log)
+        (place(left, tick)[1], _tick_label(tick, high - low, log=log, whole=whole))
+        for tick in _ticks(low, high, whole=log or whole)
     )
-    return Panel(title, unit, series, x_ticks, y_ticks, tuple(place(b, low)[0] for b in borders))
+    return Panel(
+        title,
+        unit,
+        x_name,
+        series,
+        tuple((place(tick, low)[0], text) for tick, text in x_ticks),
+        y_ticks,
+        tuple(place(border, low)[0] for border in borders),
+    )
 
 
 def _finite(
@@ -140,8 +185,10 @@ def _ticks(low: float, high: float, *, whole: bool) -> list[float]:
     return ticks or [round(low) if whole else low]
 
 
-def _decimal(tick: float, span: float) -> str:
-    """Write a tick with as many places as tell it from the next one."""
+def _tick_label(tick: float, span: float, *, log: bool, whole: bool) -> str:
+    """Write a tick: a power of ten, or with as many places as tell it from the next one."""
+    if log or whole:
+        return f"1e{tick:.0f}" if log else f"{tick:.0f}"
     if abs(tick) >= 1e6 or span < 1e-6:
         return f"{tick:.4g}"
     return f"{tick:.{max(0, 1 - math.floor(math.log10(span)))}f}"

@@ -87,6 +87,34 @@ def scale_notices(audit: Audit, run: SavedRun) -> list[str]:
     return []
 
 
+def is_class(run: SavedRun) -> bool:
+    """Whether the result is an equivalence class, of which the graph is one member."""
+    return bool(run.loss) and any(edge.fixed_by == FixedBy.NOTHING for edge in run.edges)
+
+
+def class_note(run: SavedRun) -> str:
+    """Say why the class is shown first."""
+    is_open = sum(edge.kind == "open" for edge in run.edges)
+    return (
+        f"Shown is the equivalence class (CPDAG): {is_open} of {count(len(run.edges), 'edge')} "
+        "carry no arrow head, because the reverse fits these data as well and no assumption or "
+        "knowledge was given that decides. DAG shows the one member of the class that was returned."
+    )
+
+
+def choice_note(run: SavedRun) -> str:
+    """Say how loss "auto" was decided; nothing where there was nothing to decide."""
+    choice = run.loss_choice
+    if choice is None:
+        return ""
+    return (
+        f"Equal or unequal noise variances: {choice['reason']}. BIC with equal variances "
+        f"{choice['equal']:.1f}, with unequal {choice['unequal']:.1f}; the smaller is better, and "
+        f"the test allows for the tails of the noise (mean kurtosis {choice['kurtosis']:.1f}, a "
+        "Gaussian has 3)."
+    )
+
+
 def certainty(run: SavedRun) -> list[tuple[str, str, int, str]]:
     """Return (label, kind, edges, meaning) for each way a direction can be fixed."""
     counts = Counter(edge.fixed_by for edge in run.edges)

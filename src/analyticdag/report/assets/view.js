@@ -7,7 +7,7 @@ const nodeGroups = [...svg.querySelectorAll('[data-node]')];
 const edgeGroups = [...svg.querySelectorAll('[data-edge]')];
 const labels = [...svg.querySelectorAll('[data-label]')];
 
-const state = { cpdag: false, hidden: 0, degree: 0, steps: 0, selected: null, edge: null };
+const state = { cpdag: svg.classList.contains('cpdag'), hidden: 0, degree: 0, steps: 0, selected: null, edge: null };
 const box = { x: 0, y: 0, w: 100, h: 100 };
 let shown = { nodes: new Set(nodes.keys()), edges: new Set(edges.keys()) };
 let around = null; // the node and steps that the present neighbourhood layout is of
