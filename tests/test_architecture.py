@@ -24,7 +24,7 @@ LAYERS: list[set[str]] = [
     {"errors", "_typing", "_validation", "_jit"},
     {"graphs", "_terms", "functions", "_arrays", "_components", "_kernels", "spectral"},
     {"matrix_functions"},
-    {"acyclicity", "nonconvexity", "losses", "knowledge", "candidates", "orders"},
+    {"acyclicity", "nonconvexity", "losses", "interventions", "knowledge", "candidates", "orders"},
     {"simulate", "metrics", "datasets"},
     {"optimize", "search"},
     {"linear", "nonlinear", "baselines"},

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from analyticdag._jit import kernel
+from analyticdag.interventions import Moments
 from analyticdag.search.hubs import sparse_weights
 from analyticdag.search.layers import Rest, layered_order
 from analyticdag.search.local import DRAWS, search
@@ -30,7 +31,8 @@ def setting_for(S, noise=None):
     d = len(S)
     none = np.zeros((d, d), bool)
     matrix = S if noise else correlation(S)
-    return Setting(matrix, none, none, N, edge_penalty(N, d, 0.5), noise, d - 1)
+    moments = Moments.shared(matrix, N)
+    return Setting(moments, none, none, edge_penalty(N, d, 0.5), noise, d - 1)
 
 
 @kernel

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from analyticdag._jit import needs_compiling
 from analyticdag._typing import BoolArray, FloatArray, IntArray
+from analyticdag.interventions import Moments
 from analyticdag.orders import consistent_order, precedence, r2_order
 from analyticdag.search.checks import checked_covariance, checked_knowledge, checked_order
 from analyticdag.search.layers import layered_order
@@ -91,6 +92,7 @@ def search_orders(
     allowed: BoolArray | None = None,
     required: BoolArray | None = None,
     max_parents: int | None = None,
+    moments: Moments | None = None,
     starts: Mapping[str, ArrayLike] | None = None,
     random_state: int | None = None,
     n_jobs: int | None = None,
@@ -99,16 +101,18 @@ def search_orders(
     """Search over orders of the variables for the graph with the lowest score.
 
     `S` is the covariance of n_samples rows. `allowed[i, j]` and `required[i, j]` speak about the
-    edge i -> j; required edges stay, and orders respect them. `starts` maps labels to orders to
-    start from (None: cheap ones). `n_jobs` threads are used, all processors if None; the result
-    does not depend on it. `progress` is told what happens, in words.
+    edge i -> j; required edges stay, and orders respect them. `moments` gives nodes covariances of
+    their own, where interventions left some of the rows out of their equations. `starts` maps
+    labels to orders to start from (None: cheap ones). `n_jobs` threads are used, all processors if
+    None; the result does not depend on it. `progress` is told what happens, in words.
     """
     cov = checked_covariance(S)
     gamma = default_gamma(score) if gamma is None else gamma
     tell = progress or (lambda message: None)
     if needs_compiling(initialise):
         tell("loading the search kernels (compiled at the first use on a machine)")
-    setting = make_setting(cov, n_samples, score, gamma, allowed, required, max_parents)
+    moments = moments or Moments.shared(cov, n_samples)
+    setting = make_setting(moments, score, gamma, allowed, required, max_parents)
     setting, layered = with_noise(setting, allowed, required)
     if starts is None:
         starts = cheap_starts(setting, random_state) if layered is None else {"layered": layered}
@@ -117,11 +121,11 @@ def search_orders(
     if layered is None:
         tell(f"iterated search from {', '.join(run.label for run in runs[:ITERATED])}")
         runs = iterated_runs(setting, runs, random_state, n_jobs)
-    W = least_squares(setting, runs[0].graph, cov)
+    W = least_squares(setting, runs[0].graph, moments)
     return SearchResult(
         weights=W,
         order=runs[0].graph.order,
-        score=graph_score(cov, n_samples, W, score=score, gamma=gamma),
+        score=graph_score(moments, W, score=score, gamma=gamma),
         start=runs[0].label,
         contributions=tuple(contribution(run) for run in runs),
     )
@@ -176,10 +180,11 @@ def select_parents(
     """Weights of every node on its parents: those among its predecessors that lower the score."""
     cov = checked_covariance(S)
     gamma = default_gamma(score) if gamma is None else gamma
-    setting = make_setting(cov, n_samples, score, gamma, allowed, required, max_parents)
+    moments = Moments.shared(cov, n_samples)
+    setting = make_setting(moments, score, gamma, allowed, required, max_parents)
     setting, _ = with_noise(setting, allowed, required)
     start = consistent_order(checked_order(order, len(cov), "order"), setting.required)
-    return least_squares(setting, open_desk(setting, start).graph, cov)
+    return least_squares(setting, open_desk(setting, start).graph, moments)
 
 
 def contribution(run: Run) -> Contribution:
@@ -189,8 +194,7 @@ def contribution(run: Run) -> Contribution:
 
 
 def make_setting(
-    S: FloatArray,
-    n_samples: int,
+    moments: Moments,
     score: ScoreName,
     gamma: float,
     allowed: BoolArray | None,
@@ -198,13 +202,14 @@ def make_setting(
     max_parents: int | None,
 ) -> Setting:
     """Check what was asked and bring it into the form kernels want."""
-    d = len(S)
+    d = len(moments.of)
     forbidden, needed = checked_knowledge(allowed, required, max_parents, d)
-    cap = max(0, min(d - 1, n_samples - 2))
+    cap = max(0, min(d - 1, int(moments.samples_of.min()) - 2))
     if max_parents is not None:
         cap = min(cap, max_parents)
     cap = max(cap, int(needed.sum(axis=0).max()))
-    penalty = edge_penalty(n_samples, d, gamma)
+    penalty = edge_penalty(int(moments.n_samples[0]), d, gamma)
     if score == "equal":
-        return Setting(S, forbidden, needed, n_samples, penalty, 1.0, cap)
-    return Setting(correlation(S), forbidden, needed, n_samples, penalty, None, cap)
+        return Setting(moments, forbidden, needed, penalty, 1.0, cap)
+    standardised = replace(moments, S=np.array([correlation(S) for S in moments.S]))
+    return Setting(standardised, forbidden, needed, penalty, None, cap)

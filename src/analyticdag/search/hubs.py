@@ -127,11 +127,12 @@ def revisit_hubs(setting: Setting, desk: Desk) -> int:
     """Try the sparse regression on nodes with very many parents; how many it helped."""
     if setting.noise is None:
         return 0
-    n, order, helped = setting.n_samples, desk.graph.order, 0
-    for place in np.flatnonzero(desk.graph.count[order] > HUB * n):
+    n, order, helped = setting.moments.samples_of, desk.graph.order, 0
+    for place in np.flatnonzero(desk.graph.count[order] > HUB * n[order]):
         node, before = int(order[place]), order[:place]
-        candidates = before[~setting.forbidden[before, node] & (np.diag(setting.S)[before] > 0)]
-        likely = likely_parents(setting.S, node, candidates, setting.noise, n)
+        S = setting.moments.covariance_of(node)
+        candidates = before[~setting.forbidden[before, node] & (np.diag(S)[before] > 0)]
+        likely = likely_parents(S, node, candidates, setting.noise, int(n[node]))
         needed = np.flatnonzero(setting.required[:, node])
         offered = np.concatenate([needed, np.setdiff1d(likely, needed, assume_unique=True)])
         desk.patience[0] = 0

@@ -12,12 +12,14 @@ Cholesky factor that grows by a block per layer, is a lower bound for every choi
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy import linalg
 
 from analyticdag._jit import kernel
 from analyticdag._typing import BoolArray, FloatArray, IntArray
+from analyticdag.interventions import Moments
 from analyticdag.search.parents import PATIENT, select
 from analyticdag.search.setting import Desk, Setting, new_desk
 from analyticdag.search.store import store
@@ -50,11 +52,11 @@ def refit(
             if stale:
                 break
             link, spread = task.link[node, task.order[t]], task.spread[node, task.order[t]]
-            stale = task.n * link * link > NOTICED * task.link[node, node] * spread
+            stale = task.n[node] * link * link > NOTICED * task.link[node, node] * spread
         if stale:
             select(task, bench, node, last)
             store(task, bench, node)
-            levels[node] = bench.link[node] * task.n / max(task.n - bench.size, 1.0)
+            levels[node] = bench.link[node] * task.n[node] / max(task.n[node] - bench.size, 1.0)
 
 
 class Rest:
@@ -104,13 +106,45 @@ class Rest:
         return np.asarray(self.levels <= limit * slack)
 
 
+class Rests:
+    """The same where nodes have covariances of their own: what is left in the rows of each."""
+
+    def __init__(self, moments: Moments) -> None:
+        used, self.of = np.unique(moments.of, return_inverse=True)
+        self.parts = [Rest(moments.S[k], int(moments.n_samples[k])) for k in used]
+
+    def place(self, nodes: IntArray) -> None:
+        """Condition on further nodes."""
+        for part in self.parts:
+            part.place(nodes)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether some node has not samples enough to condition on all nodes placed."""
+        return any(part.is_full for part in self.parts)
+
+    @property
+    def levels(self) -> FloatArray:
+        """Estimates of the variance of each node given all nodes placed."""
+        levels: FloatArray = self._own([part.levels for part in self.parts])
+        return levels
+
+    def may_qualify(self, limit: float) -> BoolArray:
+        """Nodes whose residual variance may be below `limit` for some choice of parents."""
+        may: BoolArray = self._own([part.may_qualify(limit) for part in self.parts])
+        return may
+
+    def _own(self, values: list[Any]) -> Any:
+        return np.array(values)[self.of, np.arange(len(self.of))]
+
+
 def layered_order(setting: Setting, before: BoolArray) -> tuple[IntArray, float]:
     """The order and the noise variance; `before[i, j]` says that i has to precede j."""
-    S, d = setting.S, len(setting.S)
-    positive = np.diag(S)[np.diag(S) > 0]
+    variances, d = np.diag(setting.moments.variances), len(setting.S)
+    positive = variances[variances > 0]
     lowest = (1.0 + TOLERANCE) * float(positive.min()) if len(positive) > 0 else 1.0
     desk = new_desk(replace(setting, noise=lowest), np.arange(d))
-    order, noise, rest = desk.graph.order, desk.noise, Rest(S, setting.n_samples)
+    order, noise, rest = desk.graph.order, desk.noise, Rests(setting.moments)
     levels, waits = np.full(d, np.inf), before.sum(axis=0)
     unplaced = np.ones(d, np.bool_)
     first = last = 0

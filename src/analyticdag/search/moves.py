@@ -28,7 +28,7 @@ ANYWHERE = -1
 @helper
 def wants(task: Task, mover: Bench, x: int, u: int) -> bool:
     """Whether u would pay as a further parent of x, whose regression is on the bench."""
-    bar, square = hurdle(task, mover.link[x]) * (1.0 + MARGIN), mover.link[u] * mover.link[u]
+    bar, square = hurdle(task, x, mover.link[x]) * (1.0 + MARGIN), mover.link[u] * mover.link[u]
     pays = square > bar * mover.spread[u] and mover.spread[u] > task.floor[u]
     return pays and mover.size < task.cap and not task.forbidden[u, x]
 

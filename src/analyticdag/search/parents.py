@@ -23,16 +23,18 @@ PATIENT = 1 << 62
 
 
 @helper
-def misfit(task: Task, residual: float) -> float:
+def misfit(task: Task, node: int, residual: float) -> float:
     """Contribution of a node with this residual variance, without the price of its parents."""
+    n: float = task.n[node]
     units: float = residual / task.noise[0] if task.equal else np.log(max(residual, COLLINEAR))
-    return task.n * units
+    return n * units
 
 
 @helper
-def hurdle(task: Task, residual: float) -> float:
-    """What a parent must explain to be worth its price, at this residual variance without it."""
-    return task.price * (task.noise[0] if task.equal else max(residual, COLLINEAR))
+def hurdle(task: Task, node: int, residual: float) -> float:
+    """What a parent of `node` must explain to be worth its price; `residual` is without it."""
+    price: float = task.price[node]
+    return price * (task.noise[0] if task.equal else max(residual, COLLINEAR))
 
 
 @helper
@@ -40,7 +42,7 @@ def best_candidate(task: Task, bench: Bench, node: int, n_candidates: int) -> in
     """The candidate that explains most, if it is worth its price; otherwise -1."""
     order, floor, forbidden = task.order, task.floor, task.forbidden
     link, spread = bench.link, bench.spread
-    best, chosen = hurdle(task, link[node]) * (1.0 + MARGIN), (-1)
+    best, chosen = hurdle(task, node, link[node]) * (1.0 + MARGIN), -1
     for t in range(n_candidates):
         i = order[t]
         if link[i] * link[i] > best * spread[i] and spread[i] > floor[i] and not forbidden[i, node]:
@@ -52,12 +54,12 @@ def best_candidate(task: Task, bench: Bench, node: int, n_candidates: int) -> in
 def weakest_member(task: Task, bench: Bench, node: int) -> int:
     """The member that is missed least, if it is not worth its price; otherwise -1."""
     weights, sharp, members = bench.weights, bench.sharp, bench.members
-    least, chosen = np.inf, (-1)
+    least, chosen = np.inf, -1
     for a in range(bench.size):
         rise = weights[a] * weights[a] / sharp[a]
         if rise < least and not task.required[members[a], node]:
             least, chosen = rise, members[a]
-    if least >= hurdle(task, bench.link[node] + least) * (1.0 - MARGIN):
+    if least >= hurdle(task, node, bench.link[node] + least) * (1.0 - MARGIN):
         chosen = -1
     return chosen
 
@@ -66,7 +68,8 @@ def weakest_member(task: Task, bench: Bench, node: int) -> int:
 def is_faint(task: Task, bench: Bench, node: int, chosen: int) -> bool:
     """Whether a parent would not pay if the residual variance, far from the noise, were noise."""
     residual, explains = bench.link[node], bench.link[chosen] ** 2 / bench.spread[chosen]
-    return bool(residual > FAR * task.noise[0]) and bool(task.n * explains < FAINT * residual)
+    far = bool(residual > FAR * task.noise[0])
+    return far and bool(task.n[node] * explains < FAINT * residual)
 
 
 @kernel
@@ -92,7 +95,7 @@ def grow_shrink(task: Task, bench: Bench, node: int, n_candidates: int) -> float
                 break
             toggle(task, bench, chosen)
             shrunk = True
-    return misfit(task, bench.link[node]) + task.penalty * bench.size
+    return misfit(task, node, bench.link[node]) + task.penalty * bench.size
 
 
 @kernel

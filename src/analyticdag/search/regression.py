@@ -27,13 +27,13 @@ from analyticdag.search.tables import Bench, Task
 @helper
 def clear(task: Task, bench: Bench, node: int) -> None:
     """Start the regression of `node` on nothing."""
-    S, link, spread = task.S, bench.link, bench.spread
+    S, at, link, spread = task.S, task.at[node], bench.link, bench.spread
     for a in range(bench.size):
         bench.slot[bench.members[a]] = -1
-    bench.size = 0
-    for i in range(len(S)):
-        link[i] = S[node, i]
-        spread[i] = S[i, i]
+    bench.size, bench.at = 0, at
+    for i in range(len(link)):
+        link[i] = S[at + node, i]
+        spread[i] = S[at + i, i]
 
 
 @helper
@@ -54,18 +54,19 @@ def solve(bench: Bench, v: FloatArray) -> None:
 @helper
 def aim(task: Task, bench: Bench, p: int, gone: int) -> None:
     """Residual of p on the other members: as a mix of members, and its covariances w."""
-    S, mix, members, w, k = task.S, bench.mix, bench.members, bench.direction, bench.size
+    S, at, mix, members = task.S, bench.at, bench.mix, bench.members
+    w, k = bench.direction, bench.size
     for a in range(k):
-        mix[a] = -S[p, members[a]] if gone < 0 else 0.0
+        mix[a] = -S[at + p, members[a]] if gone < 0 else 0.0
     if gone >= 0:
         mix[gone] = 1.0
     solve(bench, mix)
     share = 1.0 if gone < 0 else mix[gone]
     for i in range(len(w)):
-        w[i] = S[p, i] if gone < 0 else 0.0
+        w[i] = S[at + p, i] if gone < 0 else 0.0
     for a in range(k):
         mix[a] /= share
-        factor, q = mix[a], members[a]
+        factor, q = mix[a], at + members[a]
         for i in range(len(w)):
             w[i] += factor * S[q, i]
 
@@ -75,7 +76,7 @@ def append(task: Task, bench: Bench, p: int) -> None:
     """Give the newcomer a row of the factor and a place among the members."""
     L, k, w = bench.factor, bench.size, bench.direction
     for a in range(k):  # row of the factor: solve L y = cov(members, p)
-        total = task.S[p, bench.members[a]]
+        total = task.S[bench.at + p, bench.members[a]]
         for b in range(a):
             total -= L[a, b] * L[k, b]
         L[k, a] = total / L[a, a]

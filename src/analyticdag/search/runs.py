@@ -12,6 +12,7 @@ from typing import TypeVar
 import numpy as np
 
 from analyticdag._typing import FloatArray, IntArray
+from analyticdag.interventions import Moments
 from analyticdag.search.hubs import revisit_hubs
 from analyticdag.search.local import DRAWS, search
 from analyticdag.search.setting import Desk, Graph, Setting, new_desk
@@ -86,11 +87,12 @@ def in_threads(function: Callable[[T], U], items: Iterable[T], n_jobs: int | Non
         return list(pool.map(function, items))
 
 
-def least_squares(setting: Setting, graph: Graph, S: FloatArray) -> FloatArray:
-    """Weights of every node on its parents, in the units of S."""
-    d, R = len(S), setting.S
+def least_squares(setting: Setting, graph: Graph, moments: Moments) -> FloatArray:
+    """Weights of every node on its parents, in the units of the moments."""
+    d = len(graph.order)
     W = np.zeros((d, d))
     for j in range(d):
+        R = setting.moments.covariance_of(j)
         pa = np.sort(graph.parents[j, : graph.count[j]])
         extra = np.setdiff1d(np.flatnonzero(setting.required[:, j]), pa)
         if len(extra) > 0:  # required, though collinear with the others: they share the weight
@@ -100,5 +102,6 @@ def least_squares(setting: Setting, graph: Graph, S: FloatArray) -> FloatArray:
             W[pa, j] = np.linalg.solve(R[np.ix_(pa, pa)], R[pa, j])
     if setting.equal:
         return W
-    sd = np.sqrt(np.diag(S))
-    return W * np.divide(1.0, sd, out=np.zeros(d), where=sd > 0)[:, None] * sd
+    sd = np.sqrt(moments.variances)
+    W *= np.divide(1.0, sd, out=np.zeros((d, d)), where=sd > 0) * np.diag(sd)
+    return W

@@ -17,6 +17,7 @@ import numpy as np
 
 from analyticdag._typing import FloatArray
 from analyticdag.errors import ParameterError
+from analyticdag.interventions import Moments
 from analyticdag.search.tables import COLLINEAR
 
 ScoreName: TypeAlias = Literal["unequal", "equal"]
@@ -47,21 +48,18 @@ def correlation(S: FloatArray) -> FloatArray:
     return R
 
 
-def graph_score(
-    S: FloatArray, n_samples: int, weights: FloatArray, *, score: ScoreName, gamma: float
-) -> float:
-    """Score of a weighted graph for covariance S; smaller is better.
+def graph_score(moments: Moments, weights: FloatArray, *, score: ScoreName, gamma: float) -> float:
+    """Score of a weighted graph on data with these moments; smaller is better.
 
     The unequal-variance score is that of the standardised variables, so that it is the same for
     any rescaling of the data.
     """
-    d = len(S)
-    residual_of = np.eye(d) - weights
-    residuals = np.maximum(np.einsum("ij,ij->j", residual_of, S @ residual_of), 0.0)
-    price = edge_penalty(n_samples, d, gamma) * np.count_nonzero(weights)
+    d, n = len(weights), moments.samples_of
+    residuals = np.maximum(moments.residual_variances(weights), 0.0)
+    price = edge_penalty(int(moments.n_samples[0]), d, gamma) * np.count_nonzero(weights)
     if score == "equal":
-        pooled = max(float(residuals.mean()), float(np.finfo(float).tiny))
-        return n_samples * d * float(np.log(pooled)) + price
-    variances = np.diag(S)
+        pooled = max(np.average(residuals, weights=n), np.finfo(float).tiny)
+        return float(n.sum() * np.log(pooled)) + price
+    variances = np.diag(moments.variances)
     shares = np.divide(residuals, variances, out=np.ones(d), where=variances > 0)
-    return n_samples * float(np.log(np.maximum(shares, COLLINEAR)).sum()) + price
+    return float(n @ np.log(np.maximum(shares, COLLINEAR))) + price

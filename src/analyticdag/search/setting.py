@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
+from analyticdag.interventions import Moments
 from analyticdag.search.parents import PATIENT
 from analyticdag.search.tables import Bench, Task, make_bench, make_tables, make_task
 
@@ -15,13 +16,23 @@ from analyticdag.search.tables import Bench, Task, make_bench, make_tables, make
 class Setting:
     """The task in the form kernels want it; shared by all starts."""
 
-    S: FloatArray
+    moments: Moments  # of the standardised variables, unless all noise has one variance
     forbidden: BoolArray
     required: BoolArray
-    n_samples: int
     penalty: float
     noise: float | None  # the noise variance all nodes share; None: each has its own
     cap: int
+
+    @property
+    def S(self) -> FloatArray:  # noqa: N802 (a letter of the mathematics)
+        """Covariance of all rows."""
+        S: FloatArray = self.moments.S[0]
+        return S
+
+    @property
+    def n_samples(self) -> int:
+        """How many rows there are."""
+        return int(self.moments.n_samples[0])
 
     @property
     def equal(self) -> bool:
@@ -29,10 +40,11 @@ class Setting:
         return self.noise is not None
 
     @property
-    def price(self) -> float:
-        """Share of the residual variance (equal: of the noise) a parent must explain."""
-        relative = self.penalty / self.n_samples
-        return relative if self.equal else -float(np.expm1(-relative))
+    def price(self) -> FloatArray:
+        """Share of a node's residual variance (equal: of the noise) a parent must explain."""
+        relative = self.penalty / self.moments.samples_of
+        price: FloatArray = relative if self.equal else -np.expm1(-relative)
+        return price
 
 
 @dataclass(frozen=True)
@@ -47,17 +59,16 @@ class Graph:
     def residuals(self, setting: Setting) -> FloatArray:
         """Residual variances, for equal variances."""
         assert setting.noise is not None
-        return (self.value - setting.penalty * self.count) * (setting.noise / setting.n_samples)
+        misfit = self.value - setting.penalty * self.count
+        return misfit * (setting.noise / setting.moments.samples_of)
 
     def score(self, setting: Setting) -> float:
         """Score of the whole graph; with equal variances, with the noise level that fits it."""
         if not setting.equal:
             return float(self.value.sum())
-        pooled = max(float(self.residuals(setting).mean()), float(np.finfo(float).tiny))
-        return float(
-            setting.n_samples * len(self.order) * np.log(pooled)
-            + setting.penalty * self.count.sum()
-        )
+        n = setting.moments.samples_of
+        pooled = max(np.average(self.residuals(setting), weights=n), np.finfo(float).tiny)
+        return float(n.sum() * np.log(pooled) + setting.penalty * self.count.sum())
 
 
 @dataclass(frozen=True)
@@ -83,10 +94,11 @@ def new_desk(setting: Setting, order: IntArray) -> Desk:
     )
     noise, patience = np.array([setting.noise or 1.0]), np.array([PATIENT])
     task = make_task(
-        setting.S,
+        np.ascontiguousarray(setting.moments.S.reshape(-1, d)),
+        setting.moments.of * d,
         setting.forbidden,
         setting.required,
-        float(setting.n_samples),
+        setting.moments.samples_of.astype(np.float64),
         setting.penalty,
         setting.price,
         noise,

@@ -42,15 +42,15 @@ def load(task: Task, bench: Bench, node: int) -> None:
     members, slot = bench.members, bench.slot
     for a in range(bench.size):
         slot[members[a]] = -1
-    bench.size = k
-    for i in range(len(task.S)):
+    bench.size, bench.at = k, task.at[node]
+    for i in range(len(task.order)):
         bench.link[i] = task.link[node, i]
         bench.spread[i] = task.spread[node, i]
     at = task.pool_at[node]
     for a in range(k):
         members[a] = parents[a]
         slot[members[a]] = a
-        bench.weights[a] = task.S[node, members[a]]
+        bench.weights[a] = task.S[bench.at + node, members[a]]
         bench.sharp[a] = task.pool[at + a]
         for b in range(a + 1):
             bench.factor[a, b] = task.pool[at + (a + 1) * k + b]
@@ -62,8 +62,8 @@ def store(task: Task, bench: Bench, node: int) -> None:
     """Make the bench's regression the node's current one and renew its column of ties."""
     k, link, spread, members = bench.size, bench.link, bench.spread, bench.members
     task.count[node] = k
-    task.value[node] = misfit(task, link[node]) + task.penalty * k
-    bar = hurdle(task, link[node]) * (1.0 + MARGIN)
+    task.value[node] = misfit(task, node, link[node]) + task.penalty * k
+    bar = hurdle(task, node, link[node]) * (1.0 + MARGIN)
     open_ = k < task.cap
     for i in range(len(link)):
         task.link[node, i], task.spread[node, i] = link[i], spread[i]

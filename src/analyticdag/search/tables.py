@@ -46,6 +46,7 @@ class Bench(Struct):
     """Workplace for one regression; only the first `size` members count."""
 
     size: int
+    at: int  # where in `Task.S` the covariance of the node begins
     members: IntArray
     slot: IntArray  # place of variable i in members, or -1
     factor: FloatArray  # Cholesky factor of the members' covariance, lower triangle
@@ -61,13 +62,14 @@ class Task(Struct):
     """Data, graph under search and scratch memory of one search; row j belongs to node j."""
 
     # The task: fixed during a search.
-    S: FloatArray  # correlations ("unequal") or covariances ("equal")
+    S: FloatArray  # correlations ("unequal") or covariances ("equal"), one below the other
+    at: IntArray  # the first row of the covariance that each node is regressed with
     floor: FloatArray  # COLLINEAR times the diagonal of S
     forbidden: BoolArray  # [i, j] speaks about the edge i -> j
     required: BoolArray
-    n: float
+    n: FloatArray  # samples behind the regression of each node
     penalty: float
-    price: float  # share of the residual variance (or of the noise) a new parent must explain
+    price: FloatArray  # share of the residual variance (or of the noise) a new parent must explain
     noise: FloatArray  # one number, "equal" only: the noise variance
     patience: IntArray  # one number: see parents.grow_shrink
     equal: bool
@@ -123,6 +125,7 @@ BENCH = struct(
     BenchType,
     {
         "size": WHOLE,
+        "at": WHOLE,
         "members": WHOLES,
         "slot": WHOLES,
         "factor": REAL_TABLE,
@@ -140,12 +143,13 @@ TASK = struct(
     TaskType,
     {
         "S": REAL_TABLE,
+        "at": WHOLES,
         "floor": REALS,
         "forbidden": FLAG_TABLE,
         "required": FLAG_TABLE,
-        "n": REAL,
+        "n": REALS,
         "penalty": REAL,
-        "price": REAL,
+        "price": REALS,
         "noise": REALS,
         "patience": WHOLES,
         "equal": FLAG,
@@ -189,7 +193,7 @@ TASK = struct(
 def make_bench(n_nodes: int, cap: int) -> Bench:
     """Empty workplace for regressions on up to `cap` parents."""
     bench: Bench = new_struct(BENCH)
-    bench.size = 0
+    bench.size = bench.at = 0
     bench.members = np.empty(cap + 1, np.int64)
     bench.slot = np.full(n_nodes, -1, np.int64)
     bench.factor = np.empty((cap + 1, cap + 1))
@@ -205,11 +209,12 @@ def make_bench(n_nodes: int, cap: int) -> Bench:
 @kernel
 def make_task(
     S: FloatArray,
+    at: IntArray,
     forbidden: BoolArray,
     required: BoolArray,
-    n: float,
+    n: FloatArray,
     penalty: float,
-    price: float,
+    price: FloatArray,
     noise: FloatArray,
     patience: IntArray,
     equal: bool,
@@ -217,9 +222,9 @@ def make_task(
     graph: tuple[IntArray, IntArray, IntArray, FloatArray],
 ) -> Task:
     """A task around the caller's arrays: data, knowledge, and the graph (order, count, ...)."""
-    d = len(S)
+    d = len(at)
     task: Task = new_struct(TASK)
-    task.S, task.forbidden, task.required = S, forbidden, required
+    task.S, task.at, task.forbidden, task.required = S, at, forbidden, required
     task.floor = np.empty(d)
     for i in range(d):
         task.floor[i] = COLLINEAR * S[i, i]
@@ -235,7 +240,7 @@ def make_task(
 @kernel
 def make_tables(task: Task) -> None:
     """Reserve what moves need beyond `make_task`."""
-    d, width = len(task.S), task.cap + 1
+    d, width = len(task.order), task.cap + 1
     task.link, task.spread = np.empty((d, d)), np.empty((d, d))
     task.tie = np.zeros((d, d), np.int8)
     task.age = np.zeros(d, np.int64)

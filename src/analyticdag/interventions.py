@@ -1,0 +1,163 @@
+"""Rows in which something was done to a variable, and what may still be learned from them.
+
+Where an experiment sets a variable, or changes how it comes about, the variable no longer follows
+its own equation; all others still follow theirs. So every equation is learned from the rows that
+left its own variable alone, and an intervention costs one equation some rows instead of costing
+all equations those rows.
+
+    intervention_mask(what the caller gave)  ->  (n, d) mask, mask[r, j]: row r perturbs node j
+    Moments.of_rows(X, mask)                 ->  a covariance for every distinct set of rows
+    separated(mask)                          ->  pairs of which some row perturbs exactly one
+
+The last is what interventions add to an equivalence class: such a pair, if joined, points the
+same way in every graph that fits equally well (Hauser and Bühlmann 2012), and this holds for
+interventions that only change the mechanism too (Yang, Katcoff and Uhler 2018).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from analyticdag._typing import BoolArray, FloatArray, IntArray
+from analyticdag.errors import DataError
+from analyticdag.losses import covariance
+
+__all__ = ["Moments", "intervention_mask", "separated"]
+
+_SHOWN = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Covariances S (g, d, d) and means (g, d) of g sets of rows, of `n_samples` (g,) each.
+
+    The equation of node j is learned from set `of[j]`; the first set is all rows.
+    """
+
+    S: FloatArray
+    mean: FloatArray
+    n_samples: IntArray
+    of: IntArray
+
+    @classmethod
+    def shared(cls, S: FloatArray, n_samples: int, mean: FloatArray | None = None) -> Moments:
+        """Return the moments of data without interventions: one covariance for every node."""
+        d = len(S)
+        means = np.zeros((1, d)) if mean is None else mean[None]
+        return cls(S[None], means, np.array([n_samples]), np.zeros(d, np.int64))
+
+    @classmethod
+    def of_rows(cls, X: FloatArray, mask: BoolArray) -> Moments:
+        """Return the moments of rows with interventions; nodes with equal rows share them."""
+        nobody = np.zeros(len(X), dtype=bool)
+        numbers = {nobody.tobytes(): 0}
+        of = [numbers.setdefault(column.tobytes(), len(numbers)) for column in mask.T]
+        left_out = [nobody, *(mask[:, of.index(k)] for k in range(1, len(numbers)))]
+        parts = [X[~rows] for rows in left_out]
+        # Two columns of very different size share one S: scaling first keeps the digits of both.
+        size = X.std(axis=0)
+        size = np.where(size > 0.0, size, 1.0)
+        return cls(
+            S=np.array([covariance(part / size) * np.outer(size, size) for part in parts]),
+            mean=np.array([part.mean(axis=0) for part in parts]),
+            n_samples=np.array([len(part) for part in parts]),
+            of=np.array(of, dtype=np.int64),
+        )
+
+    @property
+    def samples_of(self) -> IntArray:
+        """How many rows the equation of each node is learned from."""
+        return self.n_samples[self.of]
+
+    @property
+    def variances(self) -> FloatArray:
+        """[i, j]: the variance of column i in the rows that the equation of j is learned from."""
+        own: FloatArray = np.diagonal(self.S, axis1=1, axis2=2)[self.of].T
+        return own
+
+    def covariance_of(self, node: int) -> FloatArray:
+        """Return the covariance that the equation of a node is learned from."""
+        S: FloatArray = self.S[self.of[node]]
+        return S
+
+    def residual_variances(self, W: FloatArray) -> FloatArray:
+        """Return what W leaves unexplained of every node, in the rows of its own equation."""
+        E = np.eye(len(W)) - W
+        left = np.einsum("ij,gij->gj", E, self.S @ E)
+        own: FloatArray = left[self.of, np.arange(len(W))]
+        return own
+
+    def scaled(self, scale: FloatArray) -> Moments:
+        """Return the moments of the columns divided by `scale`."""
+        return replace(self, S=self.S / np.outer(scale, scale), mean=self.mean / scale)
+
+    def undisturbed_mean(self, W: FloatArray) -> FloatArray:
+        """Return the mean of all columns where nothing is done to any of them."""
+        own = self.mean[self.of]
+        intercepts = np.diag(own) - np.einsum("ji,ij->j", own, W)
+        mean: FloatArray = np.linalg.solve((np.eye(len(W)) - W).T, intercepts)
+        return mean
+
+
+def intervention_mask(given: Any, names: Sequence[Hashable], n_rows: int) -> BoolArray | None:
+    """Return which entries of the table were perturbed; None where none was.
+
+    `given` is a boolean (n, d) table, or names for each row the column that was perturbed, with
+    None (or NaN, or an empty text) where none was.
+    """
+    if given is None:
+        return None
+    values = np.asarray(given)
+    if values.dtype == bool and values.ndim == 2:
+        mask = _checked_mask(values, n_rows, len(names))
+    else:
+        mask = _mask_of_targets(values, names, n_rows)
+    kept = n_rows - mask.sum(axis=0)
+    if kept.min() < 2:
+        lost = [names[k] for k in np.flatnonzero(kept < 2).tolist()]
+        raise DataError(
+            f"interventions perturb {lost[:_SHOWN]} in all rows but {int(kept.min())}, so nothing "
+            "is left to learn how they come about; add rows that leave them alone, or drop them"
+        )
+    return mask if mask.any() else None
+
+
+def separated(mask: BoolArray) -> BoolArray:
+    """Return the (d, d) pairs of which some row perturbs one and leaves the other alone."""
+    kinds = np.unique(mask, axis=0).astype(np.float32)
+    one_way: BoolArray = (kinds.T @ (1.0 - kinds)) > 0
+    return one_way | one_way.T
+
+
+def _checked_mask(mask: BoolArray, n_rows: int, n_columns: int) -> BoolArray:
+    if mask.shape != (n_rows, n_columns):
+        raise DataError(
+            f"a mask of interventions must have the shape of X, {(n_rows, n_columns)}, but it has "
+            f"{mask.shape}"
+        )
+    return mask
+
+
+def _mask_of_targets(targets: Any, names: Sequence[Hashable], n_rows: int) -> BoolArray:
+    if targets.shape != (n_rows,):
+        raise DataError(
+            f"interventions must name a column or None for each of the {n_rows} rows, or be a "
+            f"boolean mask of the shape of X; got shape {targets.shape} of {targets.dtype}"
+        )
+    index_of = {name: k for k, name in enumerate(names)}
+    mask = np.zeros((n_rows, len(names)), dtype=bool)
+    for row, target in enumerate(targets.tolist()):
+        if target is None or target == "" or target != target:  # NaN is not itself
+            continue
+        index = index_of.get(target, target)
+        if not isinstance(index, int) or isinstance(index, bool) or not 0 <= index < len(names):
+            raise DataError(
+                f"interventions name {target!r} in row {row}, which is not a column; the columns "
+                f"are {list(names)[:_SHOWN]}, and None stands for a row without an intervention"
+            )
+        mask[row, index] = True
+    return mask
