@@ -7,10 +7,10 @@ PLAN ?= constraint-cost
 RUNS ?= runs
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint type docs bench check clean
+.PHONY: help demo test lint type docs bench bench-report check clean
 
 help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/core.stamp ## learn a protein network from real cells
 	@$(BIN)/analyticdag demo
@@ -32,6 +32,9 @@ bench: $(VENV)/core.stamp ## run a benchmark plan and print its table (PLAN=quic
 	@$(BIN)/analyticdag bench run $(PLAN) --out $(RUNS)/$(PLAN)
 	@$(BIN)/analyticdag bench render $(RUNS)/$(PLAN)
 
+bench-report: $(VENV)/report.stamp ## write the benchmark pages again, from the records that are kept
+	$(BIN)/analyticdag bench report docs/benchmarks
+
 check: test lint type docs ## everything that has to pass before a change lands
 
 clean: ## remove what these commands made
@@ -50,4 +53,8 @@ $(VENV)/dev.stamp: pyproject.toml constraints.txt | $(BIN)/python
 
 $(VENV)/docs.stamp: pyproject.toml constraints.txt | $(BIN)/python
 	$(INSTALL) --editable '.[docs]'
+	@touch $@ $(VENV)/core.stamp
+
+$(VENV)/report.stamp: pyproject.toml constraints.txt | $(BIN)/python
+	$(INSTALL) --editable '.[plots]'
 	@touch $@ $(VENV)/core.stamp

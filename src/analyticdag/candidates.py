@@ -93,12 +93,19 @@ def _pc_mask(R: FloatArray, n_samples: int) -> BoolArray:
         from causallearn.search.ConstraintBased.PC import pc
     except ImportError as error:
         raise MissingDependencyError("causal-learn", "interop") from error
-    if n_samples <= len(R) + 1:
+    rank = int(np.linalg.matrix_rank(R, hermitian=True))
+    if n_samples <= rank:
         raise ParameterError(
-            f"candidates='pc' needs more than d + 1 = {len(R) + 1} rows, but there are "
+            f"candidates='pc' needs more rows than the covariance has rank, {rank}, but there are "
             f"{n_samples}; use 'correlation'"
         )
-    found = pc(_rows_with_covariance(R, n_samples), PC_LEVEL, show_progress=False).G.graph
+    try:
+        found = pc(_rows_with_covariance(R, n_samples), PC_LEVEL, show_progress=False).G.graph
+    except ValueError as error:  # it takes the root of rows left after conditioning
+        raise ParameterError(
+            f"candidates='pc' has too few rows, {n_samples}, for the tests that it needs; use "
+            "'correlation'"
+        ) from error
     # found[i, j] is the mark that the edge has at i: 1 an arrow head, -1 a tail, 0 no edge.
     directed: BoolArray = (found.T == 1) & (found == -1)
     mask: BoolArray = (found != 0) & ~directed.T
@@ -108,9 +115,11 @@ def _pc_mask(R: FloatArray, n_samples: int) -> BoolArray:
 def _rows_with_covariance(S: FloatArray, n_samples: int) -> FloatArray:
     """Return rows whose covariance is S: Fisher's test reads nothing else, but wants rows."""
     # Cosines of different frequencies are orthogonal and have mean zero; no randomness needed.
-    basis = dct(np.eye(n_samples)[:, 1 : len(S) + 1], type=3, axis=0, norm="ortho")
+    # There are n - 1 of them: as many directions as the covariance of n rows can have.
+    directions = min(len(S), n_samples - 1)
+    basis = dct(np.eye(n_samples)[:, 1 : directions + 1], type=3, axis=0, norm="ortho")
     values, vectors = np.linalg.eigh(S)
-    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    root = (vectors * np.sqrt(np.maximum(values, 0.0)))[:, len(S) - directions :]
     rows: FloatArray = np.sqrt(n_samples) * basis @ root.T
     return rows
 

@@ -106,6 +106,7 @@ PACKAGES = {
     "ges": "causallearn.search.ScoreBased.GES",
     "boss": "causallearn.search.PermutationBased.BOSS",
     "grasp": "causallearn.search.PermutationBased.GRaSP",
+    "xges": "xges",
     "var-sort-regress": "CausalDisco.baselines",
     "r2-sort-regress": "CausalDisco.baselines",
 }

@@ -11,7 +11,7 @@ PLAN = parse_plan(
     """
 task = "learn"
 repeats = 3
-methods = ["a", "b c"]
+methods = ["a", "b, c"]
 [[settings]]
 nodes = [10, 20]
 flag = true
@@ -23,9 +23,9 @@ noise = "gumbel"
 
 
 def test_conditions_are_met_by_every_cell_and_keep_its_key() -> None:
-    part = select(PLAN, ["nodes=10", "method=b c"], repeats=2)
+    part = select(PLAN, ["nodes=10", "method=b, c"], repeats=2)
     assert len(part.cells) == 2 * 2
-    assert {(cell.setting["nodes"], cell.method.name) for cell in part.cells} == {(10, "b c")}
+    assert {(cell.setting["nodes"], cell.method.name) for cell in part.cells} == {(10, "b, c")}
     assert {cell.key for cell in part.cells} < {cell.key for cell in PLAN.cells}
     assert len(select(PLAN, ["nodes=10,20"]).cells) == len(PLAN.cells)
     assert len(select(PLAN, ["flag=True"]).cells) == 2 * 2 * 3

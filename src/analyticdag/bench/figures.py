@@ -31,6 +31,7 @@ __all__ = ["can_draw", "draw", "draw_all", "figure_name"]
 
 _COLOURS = ["#1b6ca8", "#c8553d", "#2a9d8f", "#e9a13b", "#6a4c93", "#4f5d75", "#b5179e", "#7f9c3b"]
 _MARKS = "os^vDPX*<>hp"
+_PRINTED = {"dagma": ":", "order-4": "--"}  # of the paper's figures, and how they are drawn
 _COSTS = {
     "seconds-nodes": ("seconds", "nodes", "seconds"),
     "memory-nodes": ("peak_rss_mib", "nodes", "peak memory, MiB"),
@@ -101,11 +102,13 @@ def _style(methods: Sequence[str], method: str) -> dict[str, Any]:
     }
 
 
-def _panels(plt: Any, count: int) -> tuple[Any, list[Any]]:
-    """One row of panels, and room on the right for one legend."""
-    figure, axes = plt.subplots(
-        1, count, figsize=(2.6 + 2.9 * count, 3.4), layout="constrained", squeeze=False
-    )
+def _panels(
+    plt: Any, count: int, labels: Sequence[str], width: float = 2.9
+) -> tuple[Any, list[Any]]:
+    """One row of panels, and room on the right for one legend with these labels."""
+    legend = 0.6 + 0.07 * max(map(len, labels))
+    size = (width * count + legend, max(3.2, 0.4 + 0.175 * len(labels)))
+    figure, axes = plt.subplots(1, count, figsize=size, layout="constrained", squeeze=False)
     return figure, list(axes[0])
 
 
@@ -119,26 +122,21 @@ def _legend(figure: Any, axes: Sequence[Any]) -> None:
 
 
 def _shd_nodes(plt: Any, kind: str, plan: str, records: Sequence[Record]) -> Any:
-    noise = "gaussian"
-    here = [record for record in records if record["setting"].get("noise") == noise]
+    here = [record for record in records if record["setting"].get("noise") == "gaussian"]
     graphs = list(dict.fromkeys(record["setting"]["graph"] for record in here))
-    methods = [name for name in methods_of(here) if name != "empty"]
-    figure, axes = _panels(plt, len(graphs))
+    # A method with one size has no curve.
+    methods = [m for m in methods_of(here) if m != "empty" and len(curve(here, m, "shd")[0]) > 1]
+    printed = [f for f in paper_figures(plan) if f.noise == "gaussian" and f.method in _PRINTED]
+    figure, axes = _panels(plt, len(graphs), [*methods, "paper: order-4"])
     for axis, graph in zip(axes, graphs, strict=True):
         own = [record for record in here if record["setting"]["graph"] == graph]
         for method in methods:
             axis.plot(*curve(own, method, "shd"), label=method, **_style(methods, method))
-        for name, dashes in (("dagma", ":"), ("order-4", "--")):
-            printed = [
-                (figure.nodes, figure.mean)
-                for figure in paper_figures(plan)
-                if (figure.graph, figure.noise, figure.method) == (graph, noise, name)
-            ]
-            if printed:
-                axis.plot(
-                    *zip(*printed, strict=True), dashes, color="black", label=f"paper: {name}"
-                )
-        axis.set(title=f"{graph}, {noise}", xlabel="nodes", xscale="log")
+        for name, dashes in _PRINTED.items():
+            line = [(f.nodes, f.mean) for f in printed if (f.graph, f.method) == (graph, name)]
+            axis.plot(*zip(*line, strict=True), dashes, color="black", label=f"paper: {name}")
+        axis.set_title(f"{graph}, gaussian", fontsize=9)
+        axis.set(xlabel="nodes", xscale="log")
         axis.set_yscale("symlog", linthresh=1.0)
         axis.set_ylim(bottom=0)
         _mark_sizes(axis, {record["setting"]["nodes"] for record in own})
@@ -151,14 +149,14 @@ def _cost(plt: Any, kind: str, plan: str, records: Sequence[Record]) -> Any:
     metric, key, words = _COSTS[kind]
     series = along(records, key)
     methods = [name for name in methods_of(series) if name != "empty"]
-    figure, axes = _panels(plt, 1)
+    figure, axes = _panels(plt, 1, [f"{name}  ~ d^2.0" for name in methods], width=4.2)
     for method in methods:
         places, means = curve(series, method, metric, key)
         slope = exponent(places, means) if key == "nodes" else None
         label = method if slope is None else f"{method}  ~ d^{slope:.1f}"
         axes[0].plot(places, means, label=label, **_style(methods, method))
-    fixed = [f"{k} {v}" for k, v in series[0]["setting"].items() if k != key]
-    axes[0].set(title=", ".join(fixed), xlabel=key, ylabel=words, xscale="log", yscale="log")
+    axes[0].set_title(_short_words(setting_of(series[0]), key), fontsize=9)
+    axes[0].set(xlabel=key, ylabel=words, xscale="log", yscale="log")
     _mark_sizes(axes[0], {record["setting"][key] for record in series})
     _legend(figure, axes)
     return figure
@@ -173,21 +171,23 @@ def _mark_sizes(axis: Any, sizes: set[int]) -> None:
 def _pareto(plt: Any, kind: str, plan: str, records: Sequence[Record]) -> Any:
     methods = [name for name in methods_of(records) if name != "empty"]
     settings = _busiest(records, 3)
-    figure, axes = _panels(plt, len(settings))
+    figure, axes = _panels(plt, len(settings), methods, width=3.2)
     for axis, setting in zip(axes, settings, strict=True):
         own = [record for record in records if setting_of(record) == setting]
+        # Without the scale only the equivalence class can be found.
+        distance = "shd_cpdag" if dict(setting).get("standardize") else "shd"
         points = {}
         for method in methods:
             mine = [record for record in own if record["method"] == method]
-            seconds, shd = (summarise(mine, metric).mean for metric in ("seconds", "shd"))
+            seconds, shd = (summarise(mine, metric).mean for metric in ("seconds", distance))
             if seconds is not None and shd is not None:
                 points[method] = (seconds, shd)
                 axis.plot(seconds, shd, linestyle="none", label=method, **_style(methods, method))
         axis.step(*zip(*_front(points.values()), strict=True), where="post", color="0.75", zorder=0)
-        axis.set(title=_short_words(setting), xlabel="seconds", xscale="log")
+        axis.set_title(_short_words(setting, "samples"), fontsize=8)
+        axis.set(xlabel="seconds", xscale="log", ylabel=distance.upper().replace("_", "-"))
         axis.set_yscale("symlog", linthresh=1.0)
-        axis.set_ylim(bottom=-0.3)
-    axes[0].set_ylabel("SHD")
+        axis.set_ylim(-0.3, 1.6 * max(shd for _, shd in points.values()) + 1)
     _legend(figure, axes)
     return figure
 
@@ -203,10 +203,14 @@ def _busiest(records: Sequence[Record], count: int) -> list[tuple[tuple[str, obj
     return [setting for setting in settings if setting in chosen]
 
 
-def _short_words(setting: tuple[tuple[str, object], ...]) -> str:
-    return ", ".join(
-        str(v) if isinstance(v, str) else f"{k} {v}" for k, v in setting if k != "samples"
-    )
+def _short_words(setting: tuple[tuple[str, object], ...], left_out: str) -> str:
+    """A setting as a title: what is true by its name, numbers with theirs."""
+    words = [
+        str(value) if isinstance(value, str) else key if value is True else f"{key} {value}"
+        for key, value in setting
+        if key != left_out
+    ]
+    return ", ".join(words)
 
 
 def _front(points: Any) -> list[tuple[float, float]]:
@@ -223,15 +227,17 @@ def _gradient_norms(plt: Any, kind: str, plan: str, records: Sequence[Record]) -
     own = [record for record in records if record["setting"]["nodes"] == largest]
     stages = sorted({stage for record in own for stage in record["metrics"]["trace"]["stage"]})
     methods = methods_of(own)
-    figure, axes = _panels(plt, len(stages))
+    figure, axes = _panels(plt, len(stages), methods, width=2.3)
     for axis, stage in zip(axes, stages, strict=True):
         for record in own:
             trace = record["metrics"]["trace"]
             at = [i for i, number in enumerate(trace["stage"]) if number == stage]
             line = {**_style(methods, record["method"]), "marker": "", "label": record["method"]}
-            axis.plot([trace["step"][i] for i in at], [trace["constraint"][i] for i in at], **line)
-        axis.set(title=f"stage {stage + 1}", xlabel="step", yscale="log")
-    axes[0].set_ylabel(f"norm of the constraint's gradient, {largest} nodes")
+            steps = [trace["step"][i] / 1000 for i in at]
+            axis.plot(steps, [trace["constraint"][i] for i in at], **line)
+        axis.set_title(f"stage {stage + 1}", fontsize=9)
+        axis.set(xlabel="thousand steps", yscale="log")
+    axes[0].set_ylabel(f"norm of the gradient of h, {largest} nodes")
     _legend(figure, axes)
     return figure
 

@@ -158,7 +158,8 @@ def _from_causal_learn(graph: Any) -> FloatArray:
 
 def _xges(X: FloatArray, seed: int) -> FloatArray:
     # Not in the extra: it pins numpy below 2. `pip install --no-deps xges sortedcontainers` works.
-    pdag = _peer("xges", "xges").XGES().fit(X)
+    with redirect_stderr(io.StringIO()):  # it hangs a handler of its own on its logger
+        pdag = _peer("xges", "xges").XGES().fit(X)
     return np.asarray(pdag.to_adjacency_matrix() != 0, dtype=float)
 
 

@@ -103,11 +103,6 @@ def _path_order(X: FloatArray, seed: int, steps: int | None) -> IntArray:
     return _order_of(AnalyticDAG(loss="mse", refine=False, random_state=seed).fit(X).weights_)
 
 
-def _path_nv_order(X: FloatArray, seed: int, steps: int | None) -> IntArray:
-    model = AnalyticDAG(loss="likelihood-nv", refine=False, random_state=seed)
-    return _order_of(model.fit(X).weights_)
-
-
 def _dagma_order(X: FloatArray, seed: int, steps: int | None) -> IntArray:
     changes = {} if steps is None else {"schedule": Schedule.paper().with_steps(steps)}
     return _order_of(BASELINES["dagma"](X, **changes))
@@ -120,7 +115,6 @@ STARTS: Mapping[str, Callable[[FloatArray, int, int | None], IntArray]] = {
     "r2": lambda X, seed, steps: r2_order(covariance(X), n_samples=len(X)),
     "random": lambda X, seed, steps: random_order(covariance(X), np.random.default_rng(seed)),
     "path": _path_order,
-    "path-nv": _path_nv_order,
     "dagma": _dagma_order,
 }
 

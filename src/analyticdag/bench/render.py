@@ -15,7 +15,6 @@ from collections.abc import Sequence
 
 from analyticdag.bench.records import Record
 from analyticdag.bench.summary import (
-    format_number,
     latest,
     setting_of,
     summarise,
@@ -40,6 +39,8 @@ _HEADLINES = {
     "constraint-cost": ["ratio", "milliseconds"],
     "learn": ["shd", "shd_cpdag", "tpr", "fdr", "f1", "seconds"],
 }
+# More methods than this do not fit side by side.
+_WIDE = 8
 _WORDS = {
     "shd": "SHD",
     "shd_cpdag": "SHD-CPDAG",
@@ -59,7 +60,11 @@ def render(records: Sequence[Record], metrics: Sequence[str] = ()) -> str:
     for plan in dict.fromkeys(record["plan"] for record in records):
         group = latest([record for record in records if record["plan"] == plan])
         parts.append(f"## {plan}")
-        parts += [metric_table(group, metric) for metric in metrics or metrics_of(group)]
+        wanted = metrics or metrics_of(group)
+        if len(methods_of(group)) > max(len(settings_of(group)), _WIDE):
+            parts.append(method_tables(group, wanted))
+        else:
+            parts += [metric_table(group, metric) for metric in wanted]
         parts += [f"### cells without a result\n\n{text}" for text in failures(group)]
     return "\n\n".join(parts) + "\n" if parts else "No records yet.\n"
 
@@ -113,7 +118,7 @@ def method_tables(records: Sequence[Record], metrics: Sequence[str]) -> str:
 def speed_table(records: Sequence[Record], base: str, metric: str = "cpu_seconds") -> str:
     """How many times the processor time of each method ``base`` took, on the data both finished."""
     varying, _ = split_keys(records)
-    others = [name for name in methods_of(records) if name != base]
+    others = [name for name in methods_of(records) if name not in (base, "empty")]
     rows = []
     for setting in settings_of(records):
         group = [record for record in records if setting_of(record) == setting]
@@ -131,7 +136,8 @@ def _times(reference: dict[int, float], own: dict[int, float]) -> str:
         return "–"
     mine = statistics.fmean(own[repeat] for repeat in common)
     base = statistics.fmean(reference[repeat] for repeat in common)
-    return format_number(round(base / mine, 1)) if mine > 0 else "–"
+    times = base / max(mine, 1e-9)
+    return f"{times:.3g}" if times < 1000 else f"{times:.0f}"
 
 
 def methods_of(records: Sequence[Record]) -> list[str]:

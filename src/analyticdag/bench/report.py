@@ -28,7 +28,7 @@ from analyticdag.bench.figures import can_draw, figure_name
 from analyticdag.bench.growth import growth_table
 from analyticdag.bench.paper import paper_tables
 from analyticdag.bench.plan import load_plan
-from analyticdag.bench.records import Record, pack_records, read_records, recorded
+from analyticdag.bench.records import Record, RecordFile, pack_records, recorded
 from analyticdag.bench.render import failures, method_tables, metric_table, speed_table
 from analyticdag.bench.select import command
 from analyticdag.bench.summary import latest, table
@@ -63,13 +63,15 @@ def fill(text: str, folder: Path) -> str:
 
 def pack(folder: Path, into: Path) -> dict[str, int]:
     """Add the records of a folder to ``into/PLAN.jsonl.gz``; how many each plan now has."""
+    files = [*folder.glob("*.jsonl"), *folder.glob("*.jsonl.gz")]
     counts = {}
-    fresh = read_records(folder)
-    for plan in dict.fromkeys(record["plan"] for record in fresh):
-        own = [record for record in fresh if record["plan"] == plan]
-        kept = latest([*recorded(into, plan), *own])
-        pack_records(into / f"{plan}.jsonl.gz", kept)
-        (into / f"{plan}.jsonl").unlink(missing_ok=True)  # its records are in the packed file now
+    for plan in sorted({file.name.split(".jsonl")[0] for file in files}):
+        fresh = recorded(folder, plan)
+        # The lock: a run that is writing into the same folder must not lose its file.
+        with RecordFile(into / f"{plan}.jsonl") as plain:
+            kept = latest([*recorded(into, plan), *fresh])
+            pack_records(into / f"{plan}.jsonl.gz", kept)
+            plain.path.unlink()  # its records are in the packed file now
         counts[plan] = len(kept)
     return counts
 
@@ -83,9 +85,13 @@ def _block(order: str, folder: Path) -> str:
 
 
 def _records(folder: Path, plan: str) -> list[Record]:
-    """The records of cells that the plan still has."""
-    keys = {cell.key for cell in load_plan(plan).cells}
-    return [record for record in latest(recorded(folder, plan)) if record["key"] in keys]
+    """The records of cells that the plan still has, in its order."""
+    place = {cell.key: number for number, cell in enumerate(load_plan(plan).cells)}
+    records = {record["key"]: record for record in recorded(folder, plan)}  # the last one counts
+    return sorted(
+        (record for key, record in records.items() if key in place),
+        key=lambda record: place[record["key"]],
+    )
 
 
 def _paper(plan: str, records: Sequence[Record], rest: Sequence[str]) -> str:
@@ -129,8 +135,8 @@ def _gaps(plan: str, records: Sequence[Record], rest: Sequence[str]) -> str:
     parts = [f"Ran without a result:\n\n{text}" for text in failures(records)]
     if rows:
         parts.append(
-            "Not run here (it would take more than two cores and an evening), and the command that "
-            f"runs it:\n\n{table(['method', 'cells not run', 'command'], rows)}"
+            "Not run on our two cores, and the command that runs it:\n\n"
+            + table(["method", "cells not run", "command"], rows)
         )
     return "\n\n".join(parts) or "Every cell of the plan was run and has a result."
 

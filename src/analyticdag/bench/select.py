@@ -62,7 +62,8 @@ def _condition(plan: Plan, text: str) -> tuple[str, set[str]]:
         raise ParameterError(
             f"a condition is key=value with one of the keys {', '.join(keys)}; got {text!r}"
         )
-    asked = {value.strip() for value in values.split(",")}
+    # A name may have a comma in it.
+    asked = {values} if values in known else {value.strip() for value in values.split(",")}
     if asked - known:
         raise ParameterError(
             f"plan {plan.name!r} has no {key} {sorted(asked - known)}; it has {sorted(known)}"

@@ -20,6 +20,7 @@ __all__ = [
     "values_of",
 ]
 
+_TINY = "< 0.001"
 _COSTS = {"wall_seconds", "peak_rss_mib"}
 
 
@@ -97,7 +98,9 @@ def setting_of(record: Record) -> tuple[tuple[str, object], ...]:
 def mean_and_std(values: Sequence[float]) -> str:
     """Mean ± standard deviation; of one value, the value."""
     text = format_number(statistics.fmean(values))
-    return f"{text} ± {format_number(statistics.stdev(values))}" if len(values) > 1 else text
+    if len(values) == 1 or text == _TINY:
+        return text
+    return f"{text} ± {format_number(statistics.stdev(values))}"
 
 
 def format_number(value: float) -> str:
@@ -106,6 +109,8 @@ def format_number(value: float) -> str:
         return f"{value:.0f}"
     if abs(value) >= 1000:
         return f"{value:.0f}"
+    if abs(value) < 0.001:
+        return _TINY
     return f"{value:.2f}" if abs(value) >= 1 else f"{value:.3g}"
 
 

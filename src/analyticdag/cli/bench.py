@@ -44,7 +44,7 @@ def _run(
     from analyticdag.bench.run import run
     from analyticdag.bench.select import select
 
-    _check_backend(backend, scheduler)
+    _check_backend(backend, scheduler, jobs)
     chosen = select(load_plan(plan), where or (), repeats=repeats, time_limit=time_limit)
     console = Console(stderr=True)
     with _shown(console, len(chosen.cells), quiet=quiet) as show:
@@ -58,9 +58,11 @@ def _run(
     )
 
 
-def _check_backend(backend: str, scheduler: str | None) -> None:
+def _check_backend(backend: str, scheduler: str | None, jobs: int) -> None:
     from analyticdag.errors import ParameterError
 
+    if jobs == 0:
+        raise ParameterError("jobs must be a number of processes, or -1 for one per core; got 0")
     if backend not in ("local", "dask"):
         raise ParameterError(f"backend must be local or dask, not {backend!r}")
     if (backend == "dask") != (scheduler is not None):
