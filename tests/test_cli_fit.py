@@ -123,6 +123,30 @@ def test_the_data_may_choose_lambda(command: Command, simulation: Path, tmp_path
     assert f"lambda1 = {chosen['lambda1']:.4g}, chosen by EBIC" in page
 
 
+def test_interventions_fix_directions(command: Command, tmp_path: Path) -> None:
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    a, done = rng.normal(size=300), np.repeat(["", "b"], 150)
+    b = np.where(done == "b", 3.0 * rng.normal(size=300), a + 0.5 * rng.normal(size=300))
+    lines = ["a,b,done", *(f"{x},{y},{what}" for x, y, what in zip(a, b, done, strict=True))]
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    options = ("--loss", "likelihood-nv", "--solver", "order", "--out", tmp_path / "run")
+    result = command("fit", tmp_path / "t.csv", "--interventions", "done", *options)
+    assert result.code == 0, result.err
+    assert "interventions in 150 of 300 rows, on b" in result.err
+    (edge,) = load_run(tmp_path / "run").edges
+    assert (edge.source, edge.target, edge.fixed_by) == (0, 1, "interventions")
+    page = (tmp_path / "run" / "report.html").read_text("utf-8")
+    assert "rows in which one end was perturbed" in page
+    again = ("--loss", "likelihood-nv", "--solver", "order", "--resamples", 4, "--json")
+    stable = command("stability", tmp_path / "t.csv", "--interventions", "done", *again)
+    assert json.loads(stable.out)["edges"][0]["direction"] == 1.0
+    wrong = command("fit", tmp_path / "t.csv", "--interventions", "a")
+    assert wrong.code == 2
+    assert "which is no column of the data" in wrong.err
+
+
 def test_a_report_is_rebuilt_from_the_records(
     command: Command, simulation: Path, tmp_path: Path
 ) -> None:
@@ -293,7 +317,7 @@ def test_a_terminal_shows_a_bar(simulation: Path, tmp_path: Path) -> None:
 def test_an_interrupt_before_the_first_stage_keeps_nothing(
     command: Command, simulation: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(*_: object) -> None:
+    def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("analyticdag.linear.AnalyticDAG.fit", interrupted)

@@ -8,10 +8,11 @@ all equations those rows.
     intervention_mask(what the caller gave)  ->  (n, d) mask, mask[r, j]: row r perturbs node j
     Moments.of_rows(X, mask)                 ->  a covariance for every distinct set of rows
     separated(mask)                          ->  pairs of which some row perturbs exactly one
+    equivalence_class(graph, mask)           ->  what interventions leave open of a graph
 
-The last is what interventions add to an equivalence class: such a pair, if joined, points the
-same way in every graph that fits equally well (Hauser and Bühlmann 2012), and this holds for
-interventions that only change the mechanism too (Yang, Katcoff and Uhler 2018).
+A separated pair, if joined, points the same way in every graph that fits equally well (Hauser and
+Bühlmann 2012), and this holds for interventions that only change the mechanism too (Yang, Katcoff
+and Uhler 2018).
 """
 
 from __future__ import annotations
@@ -23,10 +24,12 @@ from typing import Any
 import numpy as np
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
+from analyticdag._validation import constant_columns
 from analyticdag.errors import DataError
+from analyticdag.graphs import orient_with_knowledge, to_cpdag
 from analyticdag.losses import covariance
 
-__all__ = ["Moments", "intervention_mask", "separated"]
+__all__ = ["Moments", "equivalence_class", "intervention_mask", "separated"]
 
 _SHOWN = 5
 
@@ -59,8 +62,7 @@ class Moments:
         left_out = [nobody, *(mask[:, of.index(k)] for k in range(1, len(numbers)))]
         parts = [X[~rows] for rows in left_out]
         # Two columns of very different size share one S: scaling first keeps the digits of both.
-        size = X.std(axis=0)
-        size = np.where(size > 0.0, size, 1.0)
+        size = np.where(constant_columns(X), 1.0, X.std(axis=0))
         return cls(
             S=np.array([covariance(part / size) * np.outer(size, size) for part in parts]),
             mean=np.array([part.mean(axis=0) for part in parts]),
@@ -131,6 +133,14 @@ def separated(mask: BoolArray) -> BoolArray:
     kinds = np.unique(mask, axis=0).astype(np.float32)
     one_way: BoolArray = (kinds.T @ (1.0 - kinds)) > 0
     return one_way | one_way.T
+
+
+def equivalence_class(graph: BoolArray, mask: BoolArray | None) -> IntArray:
+    """Return the 0/1 CPDAG of a DAG, with the directions that interventions fix beyond it."""
+    cpdag = to_cpdag(graph)
+    if mask is None:
+        return cpdag
+    return orient_with_knowledge(cpdag, ~(graph.T & separated(mask)))
 
 
 def _checked_mask(mask: BoolArray, n_rows: int, n_columns: int) -> BoolArray:

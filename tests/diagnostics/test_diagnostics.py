@@ -12,6 +12,8 @@ from sklearn.exceptions import NotFittedError
 from analyticdag import AnalyticDAG
 from analyticdag._typing import FloatArray
 from analyticdag.diagnostics import Check, Diagnostics, Level, diagnose
+from analyticdag.errors import DataError
+from analyticdag.graphs import to_cpdag
 
 
 class Given(BaseEstimator):
@@ -40,6 +42,7 @@ class Given(BaseEstimator):
         self.adjacency_matrix_ = np.zeros((d, d), dtype=int)
         for edge in self.on_standardised if other else self.edges:  # type: ignore[union-attr]
             self.adjacency_matrix_[edge] = 1
+        self.cpdag_ = to_cpdag(self.adjacency_matrix_)
         self.loss_ = self.loss
         return self
 
@@ -186,3 +189,28 @@ def test_an_unknown_check_is_refused_by_name() -> None:
 def test_an_estimator_without_a_fit_is_refused() -> None:
     with pytest.raises(NotFittedError):
         diagnose(AnalyticDAG(), chain())
+
+
+def test_perturbed_rows_do_not_speak_about_the_columns() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 2))
+    X[:, 1] += 0.8 * X[:, 0]
+    mask = np.zeros(X.shape, dtype=bool)
+    mask[300:, 1] = True
+    X[mask] = 50.0 * rng.standard_cauchy(size=100)
+    model = AnalyticDAG(loss="likelihood-nv", solver="order").fit(X, interventions=mask)
+    found = diagnose(model, X)
+    assert found["heavy tails"].level is Level.FINE
+    assert found["rows against columns"].numbers["rows"] == 300
+    assert found["standardised refit"].level is Level.FINE
+    assert (
+        diagnose(AnalyticDAG(loss="likelihood-nv", solver="order").fit(X), X, refit=False)[
+            "heavy tails"
+        ].level
+        is Level.NOTE
+    )
+    with pytest.raises(DataError, match="fitted with interventions on 400 rows, but X has 300"):
+        diagnose(model, X[:300])
+    mask[:150, 0] = mask[150:, 1] = True
+    everywhere = AnalyticDAG(loss="likelihood-nv", solver="order").fit(X, interventions=mask)
+    assert [check.name for check in diagnose(everywhere, X)] == ["undisturbed rows"]

@@ -124,3 +124,18 @@ def test_what_is_written_is_read_back_to_the_bit(
     table = read_table(path)
     assert table.names == ("x, y", '"z"')
     np.testing.assert_array_equal(table.values, values)
+
+
+def test_a_column_may_name_what_was_perturbed(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("a,done to,b\n1,,4\n2,b,5\n3,NA,6\n,a,7\n5,a,8\n")
+    table = read_table(path, interventions="done to", drop_missing=True)
+    assert table.names == ("a", "b")
+    assert table.targets == (None, "b", None, "a")
+    assert table.perturbed == [None, 1, None, 0]
+    assert "interventions in 3 of 5 rows, on a, b" in table.notes
+    assert read_table(path, drop=["done to"], drop_missing=True).perturbed is None
+    with pytest.raises(DataError, match="there is no column 'c' that could name the perturbed"):
+        read_table(path, interventions="c")
+    with pytest.raises(DataError, match="'done to' names 'b' in row 3, which is no column of"):
+        read_table(path, interventions="done to", drop=["b"])

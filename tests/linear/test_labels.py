@@ -8,6 +8,7 @@ import pytest
 from analyticdag import AnalyticDAG, Knowledge
 from analyticdag._typing import BoolArray
 from analyticdag.graphs import to_cpdag
+from analyticdag.interventions import Moments
 from analyticdag.linear.labels import (
     FixedBy,
     directions,
@@ -65,7 +66,7 @@ def test_strength_is_that_of_an_ordinary_regression() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 3))
     X[:, 2] += 0.5 * X[:, 0] - 0.2 * X[:, 1]
-    strength = edge_strength(covariance(X), 200, graph(3, (0, 2), (1, 2)))
+    strength = edge_strength(Moments.shared(covariance(X), 200), graph(3, (0, 2), (1, 2)))
     design = np.column_stack([np.ones(200), X[:, :2]])
     slopes, rss, *_ = np.linalg.lstsq(design, X[:, 2], rcond=None)
     errors = np.sqrt(rss[0] / 197 * np.diag(np.linalg.inv(design.T @ design)))
@@ -77,27 +78,39 @@ def test_strength_is_that_of_an_ordinary_regression() -> None:
 
 def test_as_many_parents_as_rows_leaves_no_certainty() -> None:
     X = np.random.default_rng(0).normal(size=(3, 3))
-    strength = edge_strength(covariance(X), 3, graph(3, (0, 2), (1, 2)))
+    strength = edge_strength(Moments.shared(covariance(X), 3), graph(3, (0, 2), (1, 2)))
     assert np.isinf(strength.standard_error[:2, 2]).all()
 
 
 def test_near_means_within_two_standard_errors_of_the_border() -> None:
     S = np.array([[1.0, 0.4], [0.4, 1.0]])
-    strength = edge_strength(S, 402, graph(2, (0, 1)))
+    strength = edge_strength(Moments.shared(S, 402), graph(2, (0, 1)))
     error = strength.standard_error[0, 1]
     weights = np.array([[0.0, 0.4], [0.0, 0.0]])
     for threshold, near in [(0.4 - 1.9 * error, True), (0.4 - 2.1 * error, False)]:
-        assert near_border(weights, strength, 402, threshold=threshold, price=0.0)[0, 1] == near
+        assert (
+            near_border(weights, strength, np.array([402, 402]), threshold=threshold, price=0.0)[
+                0, 1
+            ]
+            == near
+        )
     gain = -402 * np.log(1 - 0.16)
     for price, near in [((gain**0.5 - 1.9) ** 2, True), ((gain**0.5 - 2.1) ** 2, False)]:
-        assert near_border(weights, strength, 402, threshold=0.0, price=price)[0, 1] == near
+        assert (
+            near_border(weights, strength, np.array([402, 402]), threshold=0.0, price=price)[0, 1]
+            == near
+        )
 
 
 def test_the_table_names_the_columns_and_starts_like_a_weighted_edge() -> None:
     adjacency = graph(2, (0, 1))
     S = np.array([[1.0, 0.4], [0.4, 1.0]])
     row = edge_table(
-        ["a", "b"], 0.4 * adjacency, edge_strength(S, 100, adjacency), labels(adjacency), adjacency
+        ["a", "b"],
+        0.4 * adjacency,
+        edge_strength(Moments.shared(S, 100), adjacency),
+        labels(adjacency),
+        adjacency,
     )[0]
     assert row[:3] == ("a", "b", 0.4)
     assert row.fixed_by == "not fixed"

@@ -185,8 +185,8 @@ def test_certainty_counts_every_edge_once() -> None:
     run = complete_run()
     counted = {(label, kind): count for label, kind, count, _ in certainty(run) if count}
     assert counted == {("collider", "data"): 2, ("orientation rules", "data"): 1}
-    odd = replace(run, edges=tuple(replace(edge, fixed_by="interventions") for edge in run.edges))
-    assert ("interventions", "open", 3, "as the run recorded it") in certainty(odd)
+    odd = replace(run, edges=tuple(replace(edge, fixed_by="an oracle") for edge in run.edges))
+    assert ("an oracle", "open", 3, "as the run recorded it") in certainty(odd)
 
 
 def test_the_methods_paragraph_says_what_was_done() -> None:

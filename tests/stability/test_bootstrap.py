@@ -203,3 +203,18 @@ def test_what_makes_no_sense_is_refused(changes: dict[str, Any], message: str) -
 def test_too_few_rows_are_refused() -> None:
     with pytest.raises(DataError, match=r"subsample=0\.1 of 10 rows leaves 1; at least 2"):
         bootstrap(TopCorrelation(), data(10), 4, subsample=0.1)
+
+
+def test_interventions_are_drawn_with_their_rows(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    mask = np.zeros(X.shape, dtype=bool)
+    mask[150:, 1] = True
+    X[:150, 1] += X[:150, 0]  # a -> b, except where b is perturbed
+    model = AnalyticDAG(loss="likelihood-nv", solver="order")
+    file = tmp_path / "counts.npz"
+    found = bootstrap(model, X, 8, interventions=mask, checkpoint=file)
+    assert found.direction_frequency[0, 1] == 1.0
+    assert bootstrap(model, X, 8).direction_frequency.max() == 0.0
+    with pytest.raises(ParameterError, match="belongs to a bootstrap with other data"):
+        bootstrap(model, X, 8, checkpoint=file)

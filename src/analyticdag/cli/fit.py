@@ -19,6 +19,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
+from analyticdag.cli.options import (
+    AsJson,
+    Candidates,
+    Checkpoint,
+    Constraint,
+    Drop,
+    DropMissing,
+    Interventions,
+    Jobs,
+    KnowledgeFile,
+    Lambda1,
+    Loss,
+    Quiet,
+    Refine,
+    Solver,
+    Standardize,
+    TableFile,
+)
 from analyticdag.cli.progress import line, shown
 from analyticdag.cli.record import judge_by_resamples, recorded
 from analyticdag.errors import DataWarning, NotConvergedWarning, ParameterError
@@ -29,45 +47,28 @@ if TYPE_CHECKING:
 
 
 def fit_command(
-    file: Annotated[str, typer.Argument(help="CSV, TSV or Parquet; - for standard input.")],
+    file: TableFile,
     out: Annotated[Path | None, typer.Option(help="Folder for the results.")] = None,
     report: Annotated[Path | None, typer.Option(help="HTML file for the report.")] = None,
-    loss: Annotated[
-        str | None, typer.Option(help="mse, likelihood-ev, likelihood-nv, logistic or auto.")
-    ] = None,
-    constraint: Annotated[
-        str | None, typer.Option(help="exponential, order-1, order-2, … (see: constraints).")
-    ] = None,
-    lambda1: Annotated[
-        str | None, typer.Option(help="Sparsity, more gives fewer edges; auto, cv or stars.")
-    ] = None,
+    loss: Loss = None,
+    constraint: Constraint = None,
+    lambda1: Lambda1 = None,
     w_threshold: Annotated[str | None, typer.Option(help="Weights below go; or auto.")] = None,
-    solver: Annotated[str | None, typer.Option(help="adam, fast or order.")] = None,
-    refine: Annotated[
-        bool | None, typer.Option("--refine/--no-refine", help="Search over orders afterwards.")
-    ] = None,
-    knowledge: Annotated[
-        Path | None, typer.Option(help="Required and forbidden edges: TOML or Tetrad's format.")
-    ] = None,
-    candidates: Annotated[
-        str | None, typer.Option(help="Only plausible edges: correlation, markov or pc.")
-    ] = None,
-    standardize: Annotated[
-        bool | None, typer.Option("--standardize", help="Scale every column to variance one.")
-    ] = None,
+    solver: Solver = None,
+    refine: Refine = None,
+    knowledge: KnowledgeFile = None,
+    candidates: Candidates = None,
+    standardize: Standardize = None,
+    interventions: Interventions = None,
     max_steps: Annotated[int | None, typer.Option(help="Steps in each stage, at most.")] = None,
     resamples: Annotated[int, typer.Option(help="Refit so often, to see which edges hold.")] = 0,
-    drop: Annotated[list[str] | None, typer.Option(help="Leave a column out; repeatable.")] = None,
-    drop_missing: Annotated[
-        bool, typer.Option("--drop-missing", help="Leave out rows with missing values.")
-    ] = False,
-    jobs: Annotated[int | None, typer.Option(help="Processes to use.")] = None,
+    drop: Drop = None,
+    drop_missing: DropMissing = False,
+    jobs: Jobs = None,
     seed: Annotated[int | None, typer.Option(help="For whatever is random.")] = None,
-    checkpoint: Annotated[
-        Path | None, typer.Option(help="File that keeps the state, to go on after a kill.")
-    ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Result as JSON, even if quiet.")] = False,
+    checkpoint: Checkpoint = None,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
 ) -> None:
     """Learn a causal graph from FILE; save it and write a report."""
     from analyticdag.io import read_knowledge, read_table, refuse_used_folder
@@ -75,7 +76,13 @@ def fit_command(
     if out is not None:
         refuse_used_folder(out)  # before the work, not after it
     talk = Console(stderr=True, quiet=quiet)
-    table = read_table(file, stdin=sys.stdin.buffer, drop=drop or (), drop_missing=drop_missing)
+    table = read_table(
+        file,
+        stdin=sys.stdin.buffer,
+        drop=drop or (),
+        drop_missing=drop_missing,
+        interventions=interventions,
+    )
     known = None if knowledge is None else read_knowledge(knowledge)
     for note in table.notes:
         line(talk, f"note: {note}")
@@ -146,7 +153,7 @@ def _learn(
         warnings.simplefilter("always")
         try:
             with shown(talk, quiet=talk.quiet):
-                model.fit(table.values)
+                model.fit(table.values, interventions=table.perturbed)
         except KeyboardInterrupt:
             _say_how_to_resume(talk, state)
             raise typer.Exit(1) from None
@@ -211,7 +218,9 @@ def _own_checkpoint(
     """Return a file whose name only the same fit would choose: the same command goes on."""
     if parameters.get("solver") == "order":
         return None  # no path, no stages to go on from
-    identity = repr((table.sha256, known, sorted(parameters.items(), key=lambda item: item[0])))
+    identity = repr(
+        (table.sha256, table.names, known, sorted(parameters.items(), key=lambda item: item[0]))
+    )
     digest = hashlib.sha256(identity.encode()).hexdigest()[:8]
     folder = base.parent
     if not os.access(folder, os.W_OK):

@@ -52,7 +52,12 @@ def judge_by_resamples(
     try:
         with talk.status(f"refitting on {resamples} resamples"):
             found = bootstrap(
-                again, values, resamples, n_jobs=model.n_jobs, random_state=model.random_state or 0
+                again,
+                values,
+                resamples,
+                n_jobs=model.n_jobs,
+                random_state=model.random_state or 0,
+                interventions=model.interventions_,
             )
     except KeyboardInterrupt:
         line(talk, "note: resampling interrupted; the result is saved without stability")

@@ -13,6 +13,24 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.progress import TimeRemainingColumn as TimeLeft
 from rich.table import Table
 
+from analyticdag.cli.options import (
+    AsJson,
+    Candidates,
+    Checkpoint,
+    Constraint,
+    Drop,
+    DropMissing,
+    Interventions,
+    Jobs,
+    KnowledgeFile,
+    Lambda1,
+    Loss,
+    Quiet,
+    Refine,
+    Solver,
+    Standardize,
+    TableFile,
+)
 from analyticdag.cli.progress import line, printable
 
 if TYPE_CHECKING:
@@ -22,27 +40,30 @@ _SHOWN = 40
 
 
 def stability_command(
-    file: Annotated[str, typer.Argument(help="CSV, TSV or Parquet; - for standard input.")],
+    file: TableFile,
     resamples: Annotated[int, typer.Option(help="How many times to fit.")] = 200,
     complementary: Annotated[
         bool,
         typer.Option("--complementary", help="Disjoint halves instead of the bootstrap: a bound."),
     ] = False,
     threshold: Annotated[float, typer.Option(help="Share of resamples that counts.")] = 0.9,
-    loss: Annotated[str | None, typer.Option(help="As for fit.")] = None,
-    lambda1: Annotated[str | None, typer.Option(help="As for fit.")] = None,
-    solver: Annotated[str | None, typer.Option(help="As for fit.")] = None,
-    refine: Annotated[bool | None, typer.Option("--refine/--no-refine", help="As for fit.")] = None,
-    knowledge: Annotated[Path | None, typer.Option(help="As for fit.")] = None,
-    standardize: Annotated[bool | None, typer.Option("--standardize", help="As for fit.")] = None,
-    jobs: Annotated[int | None, typer.Option(help="Processes to use.")] = None,
+    loss: Loss = None,
+    constraint: Constraint = None,
+    lambda1: Lambda1 = None,
+    solver: Solver = None,
+    refine: Refine = None,
+    knowledge: KnowledgeFile = None,
+    candidates: Candidates = None,
+    standardize: Standardize = None,
+    interventions: Interventions = None,
+    drop: Drop = None,
+    drop_missing: DropMissing = False,
+    jobs: Jobs = None,
     seed: Annotated[int, typer.Option(help="Of the resamples.")] = 0,
-    checkpoint: Annotated[
-        Path | None, typer.Option(help="File that keeps the counts, to go on after a kill.")
-    ] = None,
+    checkpoint: Checkpoint = None,
     out: Annotated[Path | None, typer.Option(help="JSON file for the frequencies.")] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Result as JSON, even if quiet.")] = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
 ) -> None:
     """Fit FILE on many resamples of its rows and count how often each edge comes back."""
     from analyticdag import AnalyticDAG
@@ -51,9 +72,16 @@ def stability_command(
     from analyticdag.stability import bootstrap
 
     talk = Console(stderr=True, quiet=quiet)
-    table = read_table(file, stdin=sys.stdin.buffer)
+    table = read_table(
+        file,
+        stdin=sys.stdin.buffer,
+        drop=drop or (),
+        drop_missing=drop_missing,
+        interventions=interventions,
+    )
     known = None if knowledge is None else by_index(read_knowledge(knowledge), table.names)
     given: dict[str, Any] = {"loss": loss, "solver": solver, "refine": refine}
+    given |= {"constraint": constraint, "candidates": candidates}
     given |= {"lambda1": number_or_word(lambda1), "standardize": standardize, "knowledge": known}
     model = AnalyticDAG(**{name: value for name, value in given.items() if value is not None})
     with _bar(talk, resamples, quiet=quiet) as show:
@@ -65,6 +93,7 @@ def stability_command(
             n_jobs=jobs,
             random_state=seed,
             checkpoint=checkpoint,
+            interventions=table.perturbed,
             progress=lambda done, _: show.update(show.task_ids[0], completed=done),
         )
     record = _record(result, list(table.names), threshold, complementary=complementary)

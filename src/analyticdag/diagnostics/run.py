@@ -21,12 +21,13 @@ from analyticdag.diagnostics.residuals import (
     check_residual_independence,
     check_tails,
 )
-from analyticdag.diagnostics.result import Check, Diagnostics
+from analyticdag.diagnostics.result import Check, Diagnostics, Level
 from analyticdag.diagnostics.scale import (
     check_r2_sortability,
     check_standardised_refit,
     check_varsortability,
 )
+from analyticdag.errors import DataError
 from analyticdag.linear.options import SCALE_LOSSES
 from analyticdag.losses import covariance
 
@@ -35,11 +36,15 @@ def diagnose(estimator: Any, X: Any, *, refit: bool = True) -> Diagnostics:
     """Check a fitted `AnalyticDAG` and the data X it was fitted on; neither is changed.
 
     `refit=False` leaves out the one check that costs another fit: whether the answer would change
-    if the data were standardised.
+    if the data were standardised. After a fit with interventions only that check sees the rows
+    that were perturbed: what was done to them says nothing about the columns.
     """
     check_is_fitted(estimator)
-    values = check_table(estimator, X, reset=False)
+    values = _undisturbed(estimator, check_table(estimator, X, reset=False))
     names = column_names(estimator, values.shape[1])
+    if len(values) < 2:
+        advice = "every row was perturbed, so there is no undisturbed one to check the model on"
+        return Diagnostics((Check("undisturbed rows", Level.NOTE, advice),))
     adjacency = np.asarray(estimator.adjacency_matrix_) != 0
     varies = values.std(axis=0) > 0
     R = np.where(varies[:, None] & varies, correlations(covariance(values)), np.eye(len(names)))
@@ -60,6 +65,20 @@ def diagnose(estimator: Any, X: Any, *, refit: bool = True) -> Diagnostics:
     if refit:
         checks.append(check_standardised_refit(estimator, X, names))
     return Diagnostics(tuple(checks))
+
+
+def _undisturbed(estimator: Any, values: FloatArray) -> FloatArray:
+    """Return the rows in which nothing was perturbed; all of them without interventions."""
+    mask = getattr(estimator, "interventions_", None)
+    if mask is None:
+        return values
+    if mask.shape != values.shape:
+        raise DataError(
+            f"the estimator was fitted with interventions on {len(mask)} rows, but X has "
+            f"{len(values)}; pass the data that it was fitted on"
+        )
+    undisturbed: FloatArray = values[~mask.any(axis=1)]
+    return undisturbed
 
 
 def _residuals(values: FloatArray, adjacency: BoolArray) -> FloatArray:

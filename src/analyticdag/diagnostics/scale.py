@@ -18,7 +18,6 @@ from sklearn.base import clone
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.diagnostics.result import Check, Level, listing
 from analyticdag.errors import AnalyticDAGWarning
-from analyticdag.graphs import to_cpdag
 from analyticdag.io.audit import varsortability
 from analyticdag.linear.options import SCALE_LOSSES
 
@@ -78,10 +77,12 @@ def check_standardised_refit(estimator: Any, X: Any, names: Sequence[Hashable]) 
         return Check(name, Level.FINE, "0/1 data have no units")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AnalyticDAGWarning)
-        other = clone(estimator).set_params(standardize=True, checkpoint=None).fit(X)
+        other = clone(estimator).set_params(standardize=True, checkpoint=None)
+        mask = getattr(estimator, "interventions_", None)
+        other.fit(X, **({} if mask is None else {"interventions": mask}))
     before, after = estimator.adjacency_matrix_ != 0, other.adjacency_matrix_ != 0
     # Directions that both results leave open are no claim that could change.
-    open_before, open_after = _open(estimator, before), _open(other, after)
+    open_before, open_after = _open(estimator), _open(other)
     kinds = _differences(before, after, open_before & open_after, names)
     numbers = {"loss": other.loss_, **{kind: [list(e) for e in kinds[kind]] for kind in kinds}}
     n_changed = sum(map(len, kinds.values()))
@@ -98,9 +99,9 @@ def check_standardised_refit(estimator: Any, X: Any, names: Sequence[Hashable]) 
     return Check(name, level, advice, numbers)
 
 
-def _open(estimator: Any, adjacency: BoolArray) -> BoolArray:
+def _open(estimator: Any) -> BoolArray:
     """Return the pairs whose direction the result does not claim to know."""
-    cpdag = to_cpdag(adjacency) != 0
+    cpdag: BoolArray = estimator.cpdag_ != 0
     claimed = estimator.loss_ in SCALE_LOSSES
     return np.zeros_like(cpdag) if claimed else cpdag & cpdag.T
 

@@ -23,7 +23,7 @@ from analyticdag.knowledge import Knowledge
 from analyticdag.linear.labels import FixedBy, directions
 
 # What holds in every graph that fits the data equally well.
-FIXED_BY_DATA = (FixedBy.COLLIDER, FixedBy.ORIENTATION_RULES)
+FIXED_BY_DATA = (FixedBy.COLLIDER, FixedBy.ORIENTATION_RULES, FixedBy.INTERVENTIONS)
 # Losses that prefer a direction because all noise is assumed to have one variance.
 EQUAL_VARIANCES = ("mse", "likelihood-ev")
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,7 +24,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from analyticdag._typing import FloatArray
+from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.errors import DataError, MissingDependencyError
 
 DELIMITERS = (",", ";", "\t", "|")
@@ -35,7 +36,8 @@ _SHOWN = 5
 class Table:
     """Numbers with column names, and what was done to get them.
 
-    `sha256` is of the bytes as they came; `notes` are sentences for the user.
+    `sha256` is of the bytes as they came; `notes` are sentences for the user. `targets` names for
+    each row the column that was perturbed in it, if a column of the table says so.
     """
 
     values: FloatArray = field(repr=False)
@@ -44,6 +46,15 @@ class Table:
     sha256: str
     rows_dropped: int = 0
     notes: tuple[str, ...] = ()
+    targets: tuple[str | None, ...] | None = None
+
+    @property
+    def perturbed(self) -> list[int | None] | None:
+        """The same by index, as `AnalyticDAG.fit` takes it for an array without names."""
+        if self.targets is None:
+            return None
+        index_of: dict[str | None, int] = {name: k for k, name in enumerate(self.names)}
+        return [index_of.get(target) for target in self.targets]
 
 
 @dataclass(frozen=True)
@@ -67,24 +78,31 @@ def read_table(
     stdin: BinaryIO | None = None,
     drop: Iterable[str] = (),
     drop_missing: bool = False,
+    interventions: str | None = None,
 ) -> Table:
-    """Read a file, or `stdin` where the source is "-"; `drop` names columns to leave out."""
+    """Read a file, or `stdin` where the source is "-"; `drop` names columns to leave out.
+
+    `interventions` names the column that says what was perturbed in each row; a cell of it that
+    would be a missing value elsewhere means that nothing was.
+    """
     raw = _read_bytes(source, stdin)
     name = "standard input" if str(source) == "-" else Path(source).name
     is_parquet = Path(source).suffix.lower() in (".parquet", ".pq") or raw[:4] == b"PAR1"
     cells = _parquet(raw, name) if is_parquet else _delimited(raw, name)
     cells = _without_columns(cells, list(drop))
+    cells, targets = _without_targets(cells, interventions)
     _check_names(cells.names, name)
     values = _numbers(cells)
-    gaps = np.isnan(values).any(axis=1)
+    gaps: BoolArray = np.any(np.isnan(values), axis=1)
     notes = cells.notes
     if gaps.any():
         if not drop_missing:
             _refuse_missing(values, cells)
         values = values[~gaps]
+        targets = targets and tuple(itertools.compress(targets, ~gaps))
         notes = (*notes, f"{int(gaps.sum())} rows with missing values left out")
     digest = hashlib.sha256(raw).hexdigest()
-    return Table(values, tuple(cells.names), name, digest, int(gaps.sum()), notes)
+    return Table(values, tuple(cells.names), name, digest, int(gaps.sum()), notes, targets)
 
 
 def write_table(path: Path, values: FloatArray, names: Sequence[str]) -> None:
@@ -205,6 +223,39 @@ def _refuse_ragged(rows: Sequence[Sequence[str]], width: int, numbers: Sequence[
                 f"row {number} has {len(row)} cells and the header {width}; check the delimiter, "
                 "and put quotes around cells that contain it"
             )
+
+
+def _without_targets(
+    cells: _Cells, column: str | None
+) -> tuple[_Cells, tuple[str | None, ...] | None]:
+    """Take the column out that names what was perturbed; None where nothing was."""
+    if column is None:
+        return cells, None
+    if column not in cells.names:
+        raise DataError(
+            f"there is no column {_short(column)} that could name the perturbed variables; "
+            f"{_listing(cells.names)}"
+        )
+    k = cells.names.index(column)
+    rest = [name for name in cells.names if name != column]
+    pairs = zip(cells.columns[k], cells.rows, strict=True)
+    targets = tuple(_target(cell, row, column, rest) for cell, row in pairs)
+    hit = [name for name in rest if name in set(targets)]
+    n_hit = sum(target is not None for target in targets)
+    note = f"interventions in {n_hit} of {len(targets)} rows, on {', '.join(hit) or 'nothing'}"
+    return cells.select((i for i in range(len(cells.names)) if i != k), note), targets
+
+
+def _target(cell: object, row: int, column: str, names: Sequence[str]) -> str | None:
+    text = "" if cell is None else str(cell).strip()
+    if text in names:
+        return text
+    if text.lower() in MISSING:
+        return None
+    raise DataError(
+        f"column {_short(column)} names {_short(text)} in row {row}, which is no column of the "
+        f"data; {_listing(names)}, and an empty cell means that nothing was perturbed"
+    )
 
 
 def _without_columns(cells: _Cells, drop: list[str]) -> _Cells:

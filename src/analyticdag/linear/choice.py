@@ -23,9 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from analyticdag._typing import BoolArray, FloatArray
+from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.linear.statistics import Statistics
-from analyticdag.losses import VARIANCE_FLOOR, residual_variances
+from analyticdag.losses import VARIANCE_FLOOR
 
 EQUAL, UNEQUAL = "likelihood-ev", "likelihood-nv"
 GAUSSIAN = 3.0  # its kurtosis
@@ -82,14 +82,15 @@ def choose_loss(
 
 def _scores(statistics: Statistics, W: FloatArray) -> tuple[float, float]:
     """Return BIC of one graph under equal and under unequal variances."""
-    n, varies = statistics.n_samples, ~statistics.constant
+    varies = ~statistics.constant
+    n = statistics.moments.samples_of[varies]
     v, kurtosis = _variances(statistics, W)[varies], _kurtosis(statistics, W)[varies]
-    price = np.log(n)
-    both = n * np.log(v).sum() + price * np.count_nonzero(W)
+    price = np.log(statistics.n_samples)
+    both = n @ np.log(v) + price * np.count_nonzero(W)
     return float(both + _spread(v, kurtosis, n) + price), float(both + price * len(v))
 
 
-def _spread(variances: FloatArray, kurtosis: FloatArray, n_samples: int) -> float:
+def _spread(variances: FloatArray, kurtosis: FloatArray, n_samples: IntArray) -> float:
     """Return how far the logarithms of the variances are apart, in units of chance."""
     if not len(variances):
         return 0.0
@@ -112,15 +113,16 @@ def least_squares_weights(S: FloatArray, adjacency: BoolArray) -> FloatArray:
 
 def _variances(statistics: Statistics, W: FloatArray) -> FloatArray:
     floor = VARIANCE_FLOOR * np.diag(statistics.S)
-    return np.maximum(residual_variances(statistics.S, W), floor)
+    return np.maximum(statistics.moments.residual_variances(W), floor)
 
 
 def _kurtosis(statistics: Statistics, W: FloatArray) -> FloatArray:
     """Return the kurtosis of the residuals; a Gaussian's where there are no rows to tell."""
     if statistics.rows is None:
         return np.full(len(W), GAUSSIAN)
-    rows = statistics.rows - statistics.rows.mean(axis=0)
-    squares = (rows - rows @ W) ** 2
-    spread = np.maximum(squares.mean(axis=0), np.finfo(float).tiny)
-    kurtosis: FloatArray = (squares**2).mean(axis=0) / spread**2
+    kept = True if statistics.perturbed is None else ~statistics.perturbed
+    left = (statistics.rows - statistics.rows.mean(axis=0)) @ (np.eye(len(W)) - W)
+    squares = (left - left.mean(axis=0, where=kept)) ** 2
+    spread = np.maximum(squares.mean(axis=0, where=kept), np.finfo(float).tiny)
+    kurtosis: FloatArray = (squares**2).mean(axis=0, where=kept) / spread**2
     return kurtosis

@@ -1,6 +1,6 @@
 """`AnalyticDAG`, the scikit-learn estimator.
 
-fit            -> check_table      -> Statistics ┐
+fit            -> check_table      -> Statistics ┐       (with interventions: by column)
 fit_covariance -> check_covariance -> Statistics ┴> learn_path -> finish -> attributes
 """
 
@@ -23,7 +23,8 @@ from analyticdag._validation import check_covariance, check_table, column_names
 from analyticdag.acyclicity import Acyclicity
 from analyticdag.errors import NotConvergedWarning, ScaleWarning
 from analyticdag.functions import AnalyticFunction, Truncated
-from analyticdag.graphs import to_cpdag, topological_order
+from analyticdag.graphs import topological_order
+from analyticdag.interventions import equivalence_class, intervention_mask
 from analyticdag.knowledge import Knowledge
 from analyticdag.linear.choice import LossChoice
 from analyticdag.linear.labels import (
@@ -40,7 +41,7 @@ from analyticdag.linear.paths import constraints_on
 from analyticdag.linear.placement import choose_placement, to_host
 from analyticdag.linear.selection import Selection, select
 from analyticdag.linear.statistics import Statistics
-from analyticdag.losses import VARIANCE_FLOOR, Logistic, residual_variances
+from analyticdag.losses import VARIANCE_FLOOR, Logistic
 from analyticdag.optimize.adam import Adam
 from analyticdag.optimize.exact import Columns
 from analyticdag.optimize.schedule import Schedule
@@ -85,7 +86,9 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
     weights_ : (d, d) floats, weights_[i, j] != 0 means i -> j.
     adjacency_matrix_ : (d, d) of 0 and 1.
     graph_ : networkx.DiGraph on the column names, edges with a `weight`.
-    cpdag_ : (d, d) of 0 and 1, the equivalence class; an undirected edge is set both ways.
+    cpdag_ : (d, d) of 0 and 1, the equivalence class; an undirected edge is set both ways. With
+        interventions, the class of the graphs that explain them too.
+    interventions_ : (n, d) mask of what was perturbed; None where nothing was.
     causal_order_ : column indices, every cause before its effects: the certificate of a DAG.
     edges_ : tuple of Edge, by name: weight, standard error, partial correlation, what fixed the
         direction, and whether it nearly was no edge. `pandas.DataFrame(edges_)` is a table.
@@ -142,6 +145,7 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
     adjacency_matrix_: IntArray
     graph_: nx.DiGraph
     cpdag_: IntArray
+    interventions_: BoolArray | None
     causal_order_: IntArray
     edges_: tuple[Edge, ...]
     removed_edges_: list[tuple[Hashable, Hashable]]
@@ -156,12 +160,22 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
     scale_: FloatArray
     noise_variances_: FloatArray
 
-    def fit(self, X: Any, y: None = None) -> Self:
-        """Learn the graph from a table of rows; X is not changed, y is ignored."""
+    def fit(self, X: Any, y: None = None, *, interventions: Any = None) -> Self:
+        """Learn the graph from a table of rows; X is not changed, y is ignored.
+
+        `interventions` says for each row which column was perturbed, by name or index, None where
+        none was; or it is a boolean (n, d) mask. A column's own equation is then learned from the
+        rows that left it alone, and directions that the perturbed rows fix are fixed.
+        """
         options = Options.of(self)
         values = check_table(self, to_host(X), reset=True)
         names = column_names(self, values.shape[1])
-        statistics = Statistics.from_table(values, names, standardize=options.standardize)
+        perturbed = intervention_mask(interventions, names, len(values))
+        if perturbed is not None:
+            options.check_interventions()
+        statistics = Statistics.from_table(
+            values, names, standardize=options.standardize, perturbed=perturbed
+        )
         return self._fit(statistics, options, X)
 
     def fit_covariance(self, S: Any, *, n_samples: int) -> Self:
@@ -218,7 +232,8 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
         W, adjacency = finished.weights, finished.adjacency
         self.weights_ = W
         self.adjacency_matrix_ = adjacency.astype(np.int64)
-        self.cpdag_ = to_cpdag(adjacency)
+        self.interventions_ = statistics.perturbed
+        self.cpdag_ = equivalence_class(adjacency, self.interventions_)
         self.edges_ = self._edge_table(statistics, options, learned)
         self.graph_ = nx.DiGraph()
         self.graph_.add_nodes_from(names)
@@ -230,7 +245,7 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
         self.h_ = float(Acyclicity(options.function).value(W))
         self.loss_, self.loss_choice_ = learned.loss, learned.choice
         self.trace_, self.status_, self.n_iter_ = learned.trace, learned.status, learned.n_iter
-        self.mean_, self.scale_ = statistics.mean, statistics.scale
+        self.mean_, self.scale_ = statistics.undisturbed_mean(W), statistics.scale
         self.noise_variances_ = _noise_variances(
             statistics, W, pooled=self.loss_ == "likelihood-ev"
         )
@@ -244,8 +259,8 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
     ) -> tuple[Edge, ...]:
         """Return what is known about every edge."""
         names, adjacency = statistics.names, learned.finished.adjacency
-        n, W = statistics.n_samples, learned.finished.weights
-        strength = edge_strength(statistics.S, n, adjacency)
+        n, W = statistics.moments.samples_of, learned.finished.weights
+        strength = edge_strength(statistics.moments, adjacency)
         fixed = directions(
             adjacency,
             self.cpdag_,
@@ -270,8 +285,9 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
 
 def _noise_variances(statistics: Statistics, W: FloatArray, *, pooled: bool) -> FloatArray:
     """Return the noise variance of each column; zero for constant ones."""
-    v = np.maximum(residual_variances(statistics.S, W), VARIANCE_FLOOR * np.diag(statistics.S))
+    floor = VARIANCE_FLOOR * np.diag(statistics.S)
+    v = np.maximum(statistics.moments.residual_variances(W), floor)
     varies = ~statistics.constant
     if pooled and varies.any():
-        v[varies] = v[varies].mean()
+        v[varies] = np.average(v[varies], weights=statistics.moments.samples_of[varies])
     return np.where(varies, v, 0.0)

@@ -5,10 +5,12 @@
 | "knowledge"           | your knowledge rules out the other way, or implies this one            |
 | "collider"            | it meets another edge at its target, and the two sources are not joined |
 | "orientation rules"   | turned round, it would make a cycle or a collider that is not there    |
+| "interventions"       | something was done to one of its ends and not to the other, or follows |
+|                       | from that                                                              |
 | "equal variances"     | only the assumption of equal noise variances prefers it                |
 | "not fixed"           | nothing does: the reverse fits as well                                 |
 
-The first three hold in every graph that fits the data equally well. Strength is that of a least
+The first four hold in every graph that fits the data equally well. Strength is that of a least
 squares regression of the target on its parents, whatever the path's penalty did to the weight.
 """
 
@@ -23,7 +25,8 @@ import numpy as np
 from scipy import linalg
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
-from analyticdag.graphs import orient_with_knowledge
+from analyticdag.graphs import orient_with_knowledge, to_cpdag
+from analyticdag.interventions import Moments
 from analyticdag.losses import VARIANCE_FLOOR
 
 # An edge this many standard errors from the border could be lost in another sample.
@@ -37,6 +40,7 @@ class FixedBy(StrEnum):
     KNOWLEDGE = "knowledge"
     COLLIDER = "collider"
     ORIENTATION_RULES = "orientation rules"
+    INTERVENTIONS = "interventions"
     EQUAL_VARIANCES = "equal variances"
     NOTHING = "not fixed"
 
@@ -67,15 +71,16 @@ class Strength:
     partial_correlation: FloatArray
 
 
-def edge_strength(S: FloatArray, n_samples: int, adjacency: BoolArray) -> Strength:
+def edge_strength(moments: Moments, adjacency: BoolArray) -> Strength:
     """Regress every node on its parents and say how sure each coefficient is.
 
     With as many parents as rows nothing is left to judge by: the standard error is infinite.
     """
-    standard_error, partial = np.zeros_like(S), np.zeros_like(S)
-    for j in np.flatnonzero(adjacency.any(axis=0)):
+    standard_error, partial = np.zeros(adjacency.shape), np.zeros(adjacency.shape)
+    for j in np.flatnonzero(adjacency.any(axis=0)).tolist():
         parents = np.flatnonzero(adjacency[:, j])
-        standard_error[parents, j], partial[parents, j] = _regression(S, n_samples, parents, int(j))
+        S, n_samples = moments.covariance_of(j), int(moments.samples_of[j])
+        standard_error[parents, j], partial[parents, j] = _regression(S, n_samples, parents, j)
     return Strength(standard_error, partial)
 
 
@@ -97,7 +102,11 @@ def _regression(
 def directions(
     adjacency: BoolArray, cpdag: IntArray, allowed: BoolArray, *, equal_variances: bool
 ) -> dict[tuple[int, int], FixedBy]:
-    """Return what fixed each edge; `allowed` is what knowledge alone permits."""
+    """Return what fixed each edge; `allowed` is what knowledge alone permits.
+
+    `cpdag` is the class of the graph, given the interventions if there were any.
+    """
+    observed = to_cpdag(adjacency)
     known = orient_with_knowledge(cpdag, allowed) != 0
     colliders = _in_colliders(adjacency)
     last = FixedBy.EQUAL_VARIANCES if equal_variances else FixedBy.NOTHING
@@ -105,9 +114,11 @@ def directions(
     for i, j in np.argwhere(adjacency).tolist():
         if not allowed[j, i]:
             fixed[i, j] = FixedBy.KNOWLEDGE
-        elif not cpdag[j, i]:
+        elif not observed[j, i]:
             collider = colliders[i, j]
             fixed[i, j] = FixedBy.COLLIDER if collider else FixedBy.ORIENTATION_RULES
+        elif not cpdag[j, i]:
+            fixed[i, j] = FixedBy.INTERVENTIONS
         else:
             fixed[i, j] = last if known[j, i] else FixedBy.KNOWLEDGE
     return fixed
@@ -124,9 +135,9 @@ def _in_colliders(adjacency: BoolArray) -> BoolArray:
 
 
 def near_border(
-    weights: FloatArray, strength: Strength, n_samples: int, *, threshold: float, price: float
+    weights: FloatArray, strength: Strength, n_samples: IntArray, *, threshold: float, price: float
 ) -> BoolArray:
-    """Return the edges within two standard errors of being dropped.
+    """Return the edges within two standard errors of being dropped; `n_samples` is by target.
 
     A path drops weights below `threshold`. A search (`price` above zero) drops an edge that gains
     less than its price; the square root of a gain, n·log 1/(1 - r²), has standard error one.

@@ -60,6 +60,24 @@ class Options:
         """Whether lambda or the threshold are left to the data."""
         return self.criterion is not None or self.choose_threshold
 
+    def check_interventions(self) -> None:
+        """Refuse what cannot tell the rows of one column from those of another."""
+        if not self.refine:
+            raise ParameterError(
+                "with interventions every column has rows of its own, but a path sees one "
+                "covariance for all; use refine=True, which lets the path be a start only"
+            )
+        if self.to_choose:
+            raise ParameterError(
+                "lambda1='auto' and w_threshold='auto' choose along a path, which knows nothing of "
+                "interventions; give numbers"
+            )
+        if isinstance(self.candidates, str):
+            raise ParameterError(
+                f"candidates={self.candidates!r} takes all rows for undisturbed; with "
+                "interventions give a mask or None"
+            )
+
     @classmethod
     def of(cls, estimator: Any) -> Options:
         """Check every parameter of an AnalyticDAG."""

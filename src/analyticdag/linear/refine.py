@@ -66,6 +66,7 @@ def refine(
             allowed=constraints.allowed,
             required=constraints.required,
             max_parents=constraints.max_parents,
+            moments=statistics.moments,
             starts=starts,
             random_state=options.seed,
             n_jobs=options.n_jobs,

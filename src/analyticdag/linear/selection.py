@@ -24,6 +24,7 @@ import numpy as np
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.errors import ParameterError
+from analyticdag.interventions import Moments
 from analyticdag.knowledge import Constraints
 from analyticdag.linear.choice import UNEQUAL, least_squares_weights
 from analyticdag.linear.finish import finish
@@ -193,7 +194,7 @@ def _noise(statistics: Statistics, W: FloatArray, *, pooled: bool) -> FloatArray
 def _on_rows(statistics: Statistics, rows: FloatArray) -> Statistics:
     """Return the statistics of some of the rows, in the units of all of them."""
     S = np.where(statistics.touchable, covariance(rows), np.eye(rows.shape[1]))
-    return replace(statistics, S=S, n_samples=len(rows), rows=rows)
+    return replace(statistics, moments=Moments.shared(S, len(rows)), rows=rows)
 
 
 def _held_out(fits: _Fits) -> list[float]:

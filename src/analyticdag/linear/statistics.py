@@ -1,4 +1,6 @@
-"""What a fit sees of the data: covariance, means and names, and the rows where a loss needs them.
+"""What a fit sees of the data: covariances, means and names, and the rows where a loss needs them.
+
+There is one covariance for every column, unless interventions give some of them rows of their own.
 
 Constant columns stay, as columns that nothing can be said about: uncorrelated, with variance one,
 and no edge may touch them. Standardising happens here and nowhere else.
@@ -7,63 +9,82 @@ and no edge may touch them. Standardising happens here and nowhere else.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag._validation import constant_columns, looks_standardised, warn_about_columns
 from analyticdag.candidates import correlations
-from analyticdag.losses import covariance
+from analyticdag.interventions import Moments
 
 
 @dataclass(frozen=True, eq=False)
 class Statistics:
-    """The data of a fit. `rows` are as given (scaled if standardised), never centred."""
+    """The data of a fit. `rows` are as given (scaled if standardised), never centred.
 
-    S: FloatArray
-    n_samples: int
+    `perturbed[r, j]` says that row r tells nothing about the equation of column j.
+    """
+
+    moments: Moments
     names: list[Hashable]
     mean: FloatArray
     scale: FloatArray
     constant: BoolArray
     rows: FloatArray | None = None
+    perturbed: BoolArray | None = None
 
     @classmethod
-    def from_table(cls, X: FloatArray, names: list[Hashable], *, standardize: bool) -> Statistics:
+    def from_table(
+        cls,
+        X: FloatArray,
+        names: list[Hashable],
+        *,
+        standardize: bool,
+        perturbed: BoolArray | None = None,
+    ) -> Statistics:
         """Reduce a checked table to its statistics."""
-        constant = constant_columns(X)
-        # Two columns of very different size share one S: scaling first keeps the digits of both.
-        size = np.where(constant, 1.0, X.std(axis=0))
-        S = covariance(X / size) * np.outer(size, size)
-        return cls._build(S, len(X), names, X.mean(axis=0), constant, X, standardize)
+        nothing = np.zeros(X.shape, dtype=bool)
+        moments = Moments.of_rows(X, nothing if perturbed is None else perturbed)
+        statistics = cls._build(moments, names, constant_columns(X), standardize)
+        rows = X / statistics.scale if standardize else X
+        return replace(statistics, mean=X.mean(axis=0), rows=rows, perturbed=perturbed)
 
     @classmethod
     def from_covariance(
         cls, S: FloatArray, n_samples: int, names: list[Hashable], *, standardize: bool
     ) -> Statistics:
         """Take a checked covariance for the data, which are then said to have mean zero."""
-        mean = np.zeros(len(S))
-        return cls._build(S, n_samples, names, mean, np.diag(S) <= 0, None, standardize)
+        return cls._build(Moments.shared(S, n_samples), names, np.diag(S) <= 0, standardize)
 
     @classmethod
     def _build(
-        cls,
-        S: FloatArray,
-        n_samples: int,
-        names: list[Hashable],
-        mean: FloatArray,
-        constant: BoolArray,
-        rows: FloatArray | None,
-        standardize: bool,
+        cls, moments: Moments, names: list[Hashable], constant: BoolArray, standardize: bool
     ) -> Statistics:
-        S = np.where(constant[:, None] | constant, np.eye(len(S)), S)
-        warn_about_columns(correlations(S), constant, names, n_samples=n_samples)
-        scale = np.sqrt(np.diag(S)) if standardize else np.ones(len(S))
-        S = S / np.outer(scale, scale)
-        if rows is not None and standardize:
-            rows = rows / scale
-        return cls(S, n_samples, names, mean, scale, constant, rows)
+        d = len(constant)
+        S = np.where(constant[:, None] | constant, np.eye(d), moments.S)
+        n_samples = int(moments.n_samples[0])
+        warn_about_columns(correlations(S[0]), constant, names, n_samples=n_samples)
+        scale = np.sqrt(np.diag(S[0])) if standardize else np.ones(d)
+        scaled = replace(moments, S=S).scaled(scale)
+        return cls(scaled, names, np.zeros(d), scale, constant)
+
+    @property
+    def S(self) -> FloatArray:  # noqa: N802 (a letter of the mathematics)
+        """The covariance of all rows."""
+        S: FloatArray = self.moments.S[0]
+        return S
+
+    @property
+    def n_samples(self) -> int:
+        """How many rows there are."""
+        return int(self.moments.n_samples[0])
+
+    def undisturbed_mean(self, W: FloatArray) -> FloatArray:
+        """Return the mean of the columns, in their own units, where nothing is done to any."""
+        if self.perturbed is None:
+            return self.mean
+        return self.moments.undisturbed_mean(W) * self.scale
 
     @property
     def looks_standardised(self) -> bool:

@@ -123,6 +123,8 @@ def certainty(run: SavedRun) -> list[tuple[str, str, int, str]]:
         "causes are not joined, and every graph that fits equally well has that",
         FixedBy.ORIENTATION_RULES: "fixed by the data: turned round, it would close a cycle or "
         "make a meeting of arrows that the data rule out",
+        FixedBy.INTERVENTIONS: "fixed by the data: rows in which one end was perturbed and the "
+        "other was not would look different if it pointed the other way",
         FixedBy.KNOWLEDGE: "fixed by what you said beforehand, or implied by it",
         FixedBy.EQUAL_VARIANCES: "left open by the data: only the assumption that all noise has "
         "the same variance, in the units of the columns, prefers this way round",

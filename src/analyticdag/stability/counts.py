@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from analyticdag._typing import IntArray
+from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.errors import ParameterError
 from analyticdag.stability.resamples import Found
 
@@ -108,9 +108,16 @@ class CountsFile:
 _IRRELEVANT = ("n_jobs", "verbose", "checkpoint")
 
 
-def fingerprint(estimator: Any, values: np.ndarray[Any, Any], names: list[Any], scheme: Any) -> str:
+def fingerprint(
+    estimator: Any,
+    values: FloatArray,
+    names: list[Any],
+    scheme: Any,
+    interventions: BoolArray | None = None,
+) -> str:
     """Return a digest of everything that decides the counts, except how many there are."""
     digest = hashlib.sha256(np.ascontiguousarray(values).tobytes())
+    digest.update(b"" if interventions is None else np.packbits(interventions).tobytes())
     digest.update(f"{values.shape} {names} {scheme!r} {type(estimator).__qualname__}".encode())
     for name, value in sorted(estimator.get_params(deep=False).items()):
         if name in _IRRELEVANT:

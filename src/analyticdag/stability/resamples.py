@@ -12,17 +12,20 @@ import os
 import warnings
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, TypeAlias
 
 import narwhals as nw
 import numpy as np
 from sklearn.base import clone
 
-from analyticdag._typing import IntArray
+from analyticdag._typing import BoolArray, IntArray
 from analyticdag.errors import AnalyticDAGWarning, DataError, ParameterError
 from analyticdag.graphs import to_cpdag
 
 COMPLEMENTARY = "complementary"
+
+# A table, and which of its entries were perturbed.
+Data: TypeAlias = tuple[Any, BoolArray | None]
 
 
 @dataclass(frozen=True)
@@ -89,17 +92,19 @@ class Found:
     directed: IntArray
 
 
-def fit_resample(estimator: Any, X: Any, scheme: Scheme, number: int, parent: int) -> Found:
+def fit_resample(estimator: Any, data: Data, scheme: Scheme, number: int, parent: int) -> Found:
     """Fit a fresh copy of the estimator on one resample; runs on a worker."""
-    fitted = clone(estimator)
-    rows = take(X, scheme.rows(number))
+    fitted, (X, mask) = clone(estimator), data
+    drawn = scheme.rows(number)
+    # Only an estimator that knows interventions is asked to.
+    known = {} if mask is None else {"interventions": mask[drawn]}
     if os.getpid() == parent:
         # Filters are global to a process: `bootstrap` itself has silenced this one.
-        fitted.fit(rows)
+        fitted.fit(take(X, drawn), **known)
     else:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", AnalyticDAGWarning)
-            fitted.fit(rows)
+            fitted.fit(take(X, drawn), **known)
     adjacency = np.asarray(fitted.adjacency_matrix_) != 0
     cpdag = np.asarray(getattr(fitted, "cpdag_", to_cpdag(adjacency))) != 0
     return Found(np.argwhere(adjacency), np.argwhere(cpdag & ~cpdag.T))

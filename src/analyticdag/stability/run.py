@@ -14,8 +14,9 @@ from sklearn.base import clone
 
 from analyticdag._validation import check_table, column_names
 from analyticdag.errors import AnalyticDAGWarning, ParameterError
+from analyticdag.interventions import intervention_mask
 from analyticdag.stability.counts import Counts, CountsFile, fingerprint
-from analyticdag.stability.resamples import Found, Scheme, check_scheme, fit_resample
+from analyticdag.stability.resamples import Data, Found, Scheme, check_scheme, fit_resample
 from analyticdag.stability.result import Stability
 
 
@@ -29,6 +30,7 @@ def bootstrap(
     random_state: int | None = 0,
     checkpoint: str | os.PathLike[str] | None = None,
     progress: Callable[[int, int], None] | None = None,
+    interventions: Any = None,
 ) -> Stability:
     """Refit `estimator` on resamples of the rows of X and count how often each edge comes back.
 
@@ -44,14 +46,16 @@ def bootstrap(
     checkpoint : a file that keeps the counts; a run that was killed goes on from there when
         repeated, also with a larger `n_resamples`, and ends with the same numbers.
     progress : called with (resamples done, n_resamples) after each.
+    interventions : as for `AnalyticDAG.fit`; they are drawn with their rows.
     """
     probe = clone(estimator)
     values = check_table(probe, X, reset=True)
     names = column_names(probe, values.shape[1])
+    mask = intervention_mask(interventions, names, len(values))
     scheme = check_scheme(len(values), subsample, _seed(random_state, checkpoint), n_resamples)
     file = None
     if checkpoint is not None:
-        file = CountsFile(Path(checkpoint), fingerprint(estimator, values, names, scheme))
+        file = CountsFile(Path(checkpoint), fingerprint(estimator, values, names, scheme, mask))
     counts = (file.load() if file else None) or Counts.none(len(names))
     if counts.done > n_resamples:
         raise ParameterError(
@@ -60,7 +64,8 @@ def bootstrap(
         )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AnalyticDAGWarning)
-        for found in _fits(_single(estimator), X, scheme, range(counts.done, n_resamples), n_jobs):
+        left = range(counts.done, n_resamples)
+        for found in _fits(_single(estimator), (X, mask), scheme, left, n_jobs):
             counts.add(found)
             if file:
                 file.offer(counts)
@@ -72,13 +77,13 @@ def bootstrap(
 
 
 def _fits(
-    estimator: Any, X: Any, scheme: Scheme, numbers: range, n_jobs: int | None
+    estimator: Any, data: Data, scheme: Scheme, numbers: range, n_jobs: int | None
 ) -> Iterator[Found]:
     """Yield what each resample found, in the order of their numbers."""
     work = joblib.delayed(fit_resample)
     parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator")
     fits: Iterator[Found] = parallel(
-        work(estimator, X, scheme, number, os.getpid()) for number in numbers
+        work(estimator, data, scheme, number, os.getpid()) for number in numbers
     )
     return fits
 
