@@ -104,6 +104,19 @@ def test_a_block_that_does_not_exist_is_named(tmp_path: Path) -> None:
         fill(block("methods no-such-plan"), tmp_path)
 
 
+def test_a_block_without_an_end_swallows_nothing(tmp_path: Path) -> None:
+    start = "<!-- bench methods quick -->\n"
+    with pytest.raises(DataError, match="the block 'methods quick' has no end"):
+        fill(f"{start}Prose that would be lost.\n{block('gaps quick')}", tmp_path)
+    with pytest.raises(DataError, match="a page has a block without an end"):
+        fill(f"{block('gaps quick')}{start}", tmp_path)
+
+
+def test_a_figure_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="no figure is called 'pie'; known: shd-nodes"):
+        fill(block("figure quick pie"), tmp_path)
+
+
 def test_packing_leaves_a_running_run_alone(tmp_path: Path) -> None:
     with RecordFile(tmp_path / "quick.jsonl") as file:
         file.append(made_up(cells_of("quick")[0], shd=1))

@@ -28,7 +28,7 @@ def test_conditions_are_met_by_every_cell_and_keep_its_key() -> None:
     assert {(cell.setting["nodes"], cell.method.name) for cell in part.cells} == {(10, "b, c")}
     assert {cell.key for cell in part.cells} < {cell.key for cell in PLAN.cells}
     assert len(select(PLAN, ["nodes=10,20"]).cells) == len(PLAN.cells)
-    assert len(select(PLAN, ["flag=True"]).cells) == 2 * 2 * 3
+    assert len(select(PLAN, ["flag=true"]).cells) == 2 * 2 * 3
 
 
 def test_a_time_limit_replaces_the_plans() -> None:
@@ -55,6 +55,8 @@ def test_what_leaves_no_cell_is_refused() -> None:
         select(PLAN, ["noise=gumbel", "nodes=20"])
     with pytest.raises(ParameterError, match="repeats must be more than 0, not 0"):
         select(PLAN, repeats=0)
+    with pytest.raises(ParameterError, match="plan 'p' has 3 repeats, fewer than 4"):
+        select(PLAN, repeats=4)
     with pytest.raises(ParameterError, match="time limit must be more than 0, not -1"):
         select(PLAN, time_limit=-1)
 

@@ -6,7 +6,6 @@ Nothing a task raises escapes: an exception is an outcome, and the record says w
 from __future__ import annotations
 
 import platform
-import resource
 import sys
 import time
 import warnings
@@ -18,6 +17,7 @@ from typing import Any
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from analyticdag import __version__
+from analyticdag.bench.memory import peak_rss_mib
 from analyticdag.bench.plan import Cell
 from analyticdag.bench.records import Record
 from analyticdag.bench.tasks import find_task
@@ -39,7 +39,7 @@ def run_cell(cell: Cell, threads: int | None = None) -> Record:
         record["threads"] = _threads()
     record["wall_seconds"] = time.perf_counter() - wall
     record["cpu_seconds"] = time.process_time() - cpu
-    record["peak_rss_mib"] = _peak_rss_mib()
+    record["peak_rss_mib"] = peak_rss_mib()
     return record
 
 
@@ -108,10 +108,3 @@ def _versions() -> dict[str, str]:
         with suppress(metadata.PackageNotFoundError):
             found[name] = metadata.version(name)
     return found
-
-
-def _peak_rss_mib() -> float:
-    """Largest resident memory of this process so far (of the cell alone only when isolated)."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    # Linux counts in KiB, macOS in bytes.
-    return peak / 2**20 if platform.system() == "Darwin" else peak / 2**10

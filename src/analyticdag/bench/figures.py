@@ -25,7 +25,7 @@ from analyticdag.bench.plan import shipped_plans
 from analyticdag.bench.records import Record, recorded
 from analyticdag.bench.render import methods_of, settings_of
 from analyticdag.bench.summary import latest, setting_of, summarise
-from analyticdag.errors import MissingDependencyError
+from analyticdag.errors import MissingDependencyError, ParameterError
 
 __all__ = ["can_draw", "draw", "draw_all", "figure_name"]
 
@@ -57,6 +57,8 @@ def figure_name(plan: str, kind: str) -> str:
 
 def can_draw(kind: str, plan: str, records: Sequence[Record]) -> bool:
     """Whether there are records enough for a figure that shows something."""
+    if kind not in _DRAWINGS:
+        raise ParameterError(f"no figure is called {kind!r}; known: {', '.join(_DRAWINGS)}")
     finished = [record for record in records if record["exit"] == "ok"]
     if kind in _COSTS or kind == "shd-nodes":
         key = _COSTS[kind][1] if kind in _COSTS else "nodes"

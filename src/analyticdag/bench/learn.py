@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from analyticdag._typing import FloatArray
+from analyticdag.bench.memory import peak_rss_mib
 from analyticdag.bench.methods import WARM_UP, find_method
 from analyticdag.bench.plan import Method, Scalar
 from analyticdag.datasets import load_sachs
@@ -44,6 +45,7 @@ def learn(
     start, cpu = time.perf_counter(), time.process_time()
     answer = learner(X.copy(), seed, **method.options)
     seconds, cpu_seconds = time.perf_counter() - start, time.process_time() - cpu
+    peak = peak_rss_mib()  # before the comparison, which needs more than many a method
     estimate, numbers = answer if isinstance(answer, tuple) else (answer, {})
     return {
         **compare(truth, estimate).as_dict(),
@@ -51,6 +53,7 @@ def learn(
         "seconds": seconds,
         "cpu_seconds": cpu_seconds,
         "warm_up_seconds": start - begin,
+        "peak_rss_mib": peak,
         **numbers,
     }
 

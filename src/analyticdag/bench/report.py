@@ -36,7 +36,7 @@ from analyticdag.errors import DataError
 
 __all__ = ["fill", "pack", "rebuild"]
 
-_BLOCK = re.compile(r"(<!-- bench (?!end)(.*?) -->\n).*?(<!-- bench end -->)", re.DOTALL)
+_BLOCK = re.compile(r"(<!-- bench (?!end)(.*?) -->\n)(.*?)(<!-- bench end -->)", re.DOTALL)
 _METRICS = ("shd", "shd_cpdag", "tpr", "fdr", "f1", "seconds", "peak_rss_mib")
 
 
@@ -56,9 +56,14 @@ def fill(text: str, folder: Path) -> str:
     """The text with every block made anew from the records of a folder."""
 
     def replacement(match: re.Match[str]) -> str:
-        return f"{match[1]}\n{_block(match[2], folder)}\n\n{match[3]}"
+        if "<!-- bench" in match[3]:
+            raise DataError(f"the block {match[2]!r} has no end; close it with <!-- bench end -->")
+        return f"{match[1]}\n{_block(match[2], folder)}\n\n{match[4]}"
 
-    return _BLOCK.sub(replacement, text)
+    filled = _BLOCK.sub(replacement, text)
+    if filled.count("<!-- bench") != 2 * filled.count("<!-- bench end -->"):
+        raise DataError("a page has a block without an end; close it with <!-- bench end -->")
+    return filled
 
 
 def pack(folder: Path, into: Path) -> dict[str, int]:
@@ -116,7 +121,7 @@ def _growth(plan: str, records: Sequence[Record], rest: Sequence[str]) -> str:
 
 
 def _figure(plan: str, records: Sequence[Record], rest: Sequence[str]) -> str:
-    kind = rest[0]
+    kind = " ".join(rest)
     if not can_draw(kind, plan, records):
         return _NOTHING
     return f"![{load_plan(plan).title}: {kind}](figures/{figure_name(plan, kind)}.svg)"

@@ -31,6 +31,9 @@ def select(
     for name, number in (("repeats", repeats), ("time limit", time_limit)):
         if number is not None and not number > 0:
             raise ParameterError(f"{name} must be more than 0, not {number}")
+    most = 1 + max(cell.repeat for cell in plan.cells)
+    if repeats is not None and repeats > most:
+        raise ParameterError(f"plan {plan.name!r} has {most} repeats, fewer than {repeats}")
     conditions = dict(_condition(plan, text) for text in where)
     cells = [
         cell
@@ -75,6 +78,8 @@ def _value(cell: Cell, key: str) -> str | None:
     if key == "method":
         return cell.method.name
     value = cell.setting.get(key)
+    if isinstance(value, bool):
+        return str(value).lower()  # as TOML writes it
     return None if value is None else str(value)
 
 

@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 _TINY = "< 0.001"
-_COSTS = {"wall_seconds", "peak_rss_mib"}
+_COSTS = {"wall_seconds", "cpu_seconds", "peak_rss_mib"}
 
 
 @dataclass(frozen=True)
@@ -70,12 +70,14 @@ def values_of(records: Sequence[Record], metric: str) -> dict[int, float]:
 
 
 def value_of(record: Record, metric: str) -> float | None:
-    """One number of a record: a metric, or what the cell cost."""
+    """One number of a record: what the task measured, or else what the whole cell cost."""
+    if record["exit"] != "ok":
+        return None
+    if metric == "peak_rss_mib" and not record["isolated"]:
+        return None  # a cell that ran among others has the memory of all of them
     value = record["metrics"].get(metric)
-    if metric in _COSTS or (metric == "cpu_seconds" and value is None):
-        # A cell that ran among others has the memory of all of them, which says nothing.
-        shared = metric == "peak_rss_mib" and not record["isolated"]
-        value = None if record["exit"] != "ok" or shared else record[metric]
+    if value is None and metric in _COSTS:
+        value = record[metric]
     return None if value is None or isinstance(value, str | dict | list) else float(value)
 
 

@@ -34,7 +34,8 @@ def _run(
     ] = None,
     repeats: Annotated[int | None, typer.Option(help="Only the first so many repeats.")] = None,
     time_limit: Annotated[
-        float | None, typer.Option(help="Seconds for one cell, instead of the plan's.")
+        float | None,
+        typer.Option(help="Seconds for one cell, start-up included; replaces the plan's."),
     ] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Run failed cells again.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress display.")] = False,
@@ -80,7 +81,11 @@ def _shown(console: Console, total: int, *, quiet: bool) -> Iterator[Progress]:
     elif not console.is_terminal:
         yield lambda report: line(console, f"{report.done}/{report.total} {_words(report)}")
     else:
-        columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
+        columns = (
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.description}", markup=False),
+        )
         with Bar(*columns, console=console) as display:
             bar = display.add_task("starting", total=total)
             yield lambda report: display.update(
