@@ -16,10 +16,13 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 import networkx as nx
+import numpy as np
 import pytest
+from rich.progress import Progress
 
 from analyticdag.cli import main
-from analyticdag.io import load_run
+from analyticdag.cli.progress import Bar
+from analyticdag.io import SavedRun, load_run
 from analyticdag.report import render_report
 
 HOSTILE = ("<script>alert(1)</script>", '"a", b', "=1+1", "🧬\x1b[31m")
@@ -124,8 +127,6 @@ def test_the_data_may_choose_lambda(command: Command, simulation: Path, tmp_path
 
 
 def test_interventions_fix_directions(command: Command, tmp_path: Path) -> None:
-    import numpy as np
-
     rng = np.random.default_rng(0)
     a, done = rng.normal(size=300), np.repeat(["", "b"], 150)
     b = np.where(done == "b", 3.0 * rng.normal(size=300), a + 0.5 * rng.normal(size=300))
@@ -162,8 +163,6 @@ def test_a_report_is_rebuilt_from_the_records(
 
 def test_standard_input_knowledge_and_hostile_names(command: Command, tmp_path: Path) -> None:
     import csv
-
-    import numpy as np
 
     text = io.StringIO()
     writer = csv.writer(text)
@@ -327,20 +326,116 @@ def test_an_interrupt_before_the_first_stage_keeps_nothing(
     assert not (tmp_path / "run").exists()
 
 
-def test_ctrl_c_keeps_the_finished_stages(command: Command, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def slow(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A table whose stages take long enough to be interrupted."""
     from analyticdag.cli.tools import simulate_command
 
-    simulate_command("ER2", out=tmp_path, nodes=50, samples=200, quiet=True)
-    same = ("fit", tmp_path / "data.csv", *STEPS[2:], "--max-steps", 1500)
+    folder = tmp_path_factory.mktemp("slow")
+    simulate_command("ER2", out=folder, nodes=50, samples=200, quiet=True)
+    return folder / "data.csv"
+
+
+SLOW = (*STEPS[2:], "--max-steps", 1500)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(slow: Path, tmp_path_factory: pytest.TempPathFactory) -> SavedRun:
+    """What the slow fit comes to when nobody interrupts it."""
+    out = tmp_path_factory.mktemp("undisturbed") / "run"
+    arguments = [sys.executable, "-m", "analyticdag", "fit", slow, "--out", out, "-q", *SLOW]
+    subprocess.run(list(map(str, arguments)), check=True)
+    return load_run(out)
+
+
+def assert_same(first: SavedRun, second: SavedRun) -> None:
+    np.testing.assert_array_equal(first.weights, second.weights)
+    assert first.edges == second.edges
+    assert first.trace == second.trace
+
+
+def test_ctrl_c_keeps_the_finished_stages(
+    command: Command, slow: Path, undisturbed: SavedRun
+) -> None:
+    same = ("fit", slow, *SLOW)
     # A stage is shown before it is written down: at the second, the first is safe.
-    code, shown = in_terminal(*same, interrupt_at="stage 2/5")
+    code, shown = in_terminal(*same, interrupt_at="stage 3/5")
     assert code == 1, shown
     assert "the same command goes on" in shown
     assert "Traceback" not in shown
-    assert len(list(tmp_path.glob(".*.checkpoint"))) == 1
-    assert not (tmp_path / "data-analyticdag").exists()
+    assert len(list(slow.parent.glob(".*.checkpoint"))) == 1
+    assert not (slow.parent / "data-analyticdag").exists()
     result = command(*same)
     assert result.code == 0, result.err
     assert "stage 1 of 5" not in result.err
     assert "stage 5 of 5" in result.err
-    assert list(tmp_path.glob(".*.checkpoint")) == []
+    assert list(slow.parent.glob(".*.checkpoint")) == []
+    assert_same(load_run(slow.parent / "data-analyticdag"), undisturbed)
+
+
+def test_a_checkpoint_survives_kill_9_and_ends_with_the_same_result(
+    command: Command, slow: Path, undisturbed: SavedRun, tmp_path: Path
+) -> None:
+    state, out = tmp_path / "state", tmp_path / "run"
+    same = ("fit", slow, "--checkpoint", state, "--out", out, *SLOW)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "analyticdag", *map(str, same)], stderr=subprocess.PIPE, text=True
+    )
+    assert process.stderr is not None
+    for shown in process.stderr:
+        if "stage 2 of 5" in shown:  # the first is written down by now
+            process.kill()
+            break
+    process.stderr.close()
+    assert process.wait() == -signal.SIGKILL
+    assert state.exists()
+    assert not out.exists()
+    result = command(*same)
+    assert result.code == 0, result.err
+    assert "stage 1 of 5" not in result.err
+    assert "stage 5 of 5" in result.err
+    assert_same(load_run(out), undisturbed)
+    other = command("fit", slow, "--checkpoint", state, "--lambda1", 0.2, *SLOW)
+    assert other.code == 2
+    assert "belongs to a fit with other data or parameters" in other.err
+
+
+def test_a_terminal_shows_what_happens_inside_a_stage(slow: Path, tmp_path: Path) -> None:
+    long = (*STEPS[2:], "--max-steps", 200_000, "--out", tmp_path / "run")
+    code, shown = in_terminal("fit", slow, *long, interrupt_at="step 2000")
+    assert re.search(r"stage 1/5, score \S+, h \S+, step 1000", shown)
+    assert code == 1
+    assert "interrupted before the first stage was finished; nothing was kept" in shown
+
+
+@pytest.mark.parametrize(
+    ("texts", "description", "done"),
+    [
+        (["stage 2 of 5 begins"], "stage 2/5", 1.0),
+        (["stage 2 of 5 begins", "step 50 of 200: objective=3 h=0.1"],
+         "stage 2/5, score 3, h 0.1, step 50", 1.25),
+        (["stage 1 of 4: mu=1 s=1 objective=2 h=0.5 after 9 steps: done", "stage 2 of 4 begins",
+          "sweep 7 of at most 100: objective=1.5"], "stage 2/4, score 1.5, h 0.5, sweep 7", 1.0),
+        (["stage 4 of 4: mu=1 s=1 objective=2 h=0 after 9 steps: done"],
+         "stage 4/4, score 2, h 0", 4.0),
+        (["step 3 of 9: no stage yet"], "step 3 of 9: no stage yet", 0.0),
+        (["compiling \x1b[31mred"], "compiling \ufffd[31mred", 0.0),
+    ],
+)  # fmt: skip
+def test_the_bar_reads_the_reports(texts: list[str], description: str, done: float) -> None:
+    progress = Progress(disable=True)
+    bar = Bar(progress)
+    for text in texts:
+        bar.show(text)
+    assert progress.tasks[0].description == description
+    assert progress.tasks[0].completed == done
+
+
+def test_the_first_wait_is_said_to_be_the_compiler(
+    command: Command, simulation: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = ("fit", simulation / "data.csv", "--loss", "mse", "--no-refine", "--out")
+    monkeypatch.setattr("analyticdag._jit.needs_compiling", lambda _: True)
+    assert "compiling the path's solver" in command(*options, tmp_path / "a").err
+    monkeypatch.setattr("analyticdag._jit.needs_compiling", lambda _: False)
+    assert "compiling" not in command(*options, tmp_path / "b").err

@@ -17,6 +17,7 @@ as thirty arguments would take minutes to compile.
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
@@ -76,5 +77,12 @@ def struct(proxy: type[Struct], kind: type[StructType], fields: dict[str, Any]) 
 
 
 def needs_compiling(function: Callable[..., Any]) -> bool:
-    """Whether the next call of a kernel may spend time in the compiler in this process."""
-    return not getattr(function, "signatures", ())
+    """Whether the next call of a kernel has to go through the compiler.
+
+    What is on disk may be of older source; then the answer is wrong, and only a notice is missing.
+    """
+    compiled: Any = function
+    if compiled.signatures:
+        return False
+    file = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
+    return file is None or not Path(file._index_path).exists()

@@ -25,8 +25,11 @@ def test_a_cache_that_cannot_be_written_is_survived(monkeypatch):
     assert _jit.kernel(twice)(3) == 6
 
 
-def test_kernels_compile_at_the_first_call():
+def test_kernels_compile_at_the_first_call_and_then_come_from_disk(monkeypatch, tmp_path):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
     compiled = _jit.kernel(twice)
     assert _jit.needs_compiling(compiled)
     compiled(1)
     assert not _jit.needs_compiling(compiled)
+    assert not _jit.needs_compiling(_jit.kernel(twice))  # as in another process
+    assert _jit.needs_compiling(numba.njit(twice))  # no cache: compiled in every process

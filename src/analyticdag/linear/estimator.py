@@ -37,7 +37,7 @@ from analyticdag.linear.labels import (
 )
 from analyticdag.linear.learn import Learned, learn
 from analyticdag.linear.options import SCALE_LOSSES, Options
-from analyticdag.linear.paths import constraints_on
+from analyticdag.linear.paths import announce_compiler, constraints_on
 from analyticdag.linear.placement import choose_placement, to_host
 from analyticdag.linear.selection import Selection, select
 from analyticdag.linear.statistics import Statistics
@@ -216,6 +216,7 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
             )
         constraints = constraints_on(statistics, options)
         place = choose_placement(like, self.device, self.dtype)
+        announce_compiler(options)
         self.selection_ = None
         if options.to_choose:
             self.selection_, start = select(statistics, options, constraints, place)

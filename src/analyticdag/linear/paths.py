@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 
 import numpy as np
@@ -20,12 +21,21 @@ from analyticdag.optimize.exact import Columns
 from analyticdag.optimize.path import PathState, follow
 from analyticdag.optimize.problem import Problem
 
+logger = logging.getLogger(__name__)
+
 
 def constraints_on(statistics: Statistics, options: Options) -> Constraints:
     """Return what knowledge and candidates say about the columns at hand."""
     known = options.knowledge.resolve(statistics.names)
     plausible = candidate_mask(options.candidates, statistics.S, statistics.n_samples)
     return known.restricted_to(plausible & statistics.touchable)
+
+
+def announce_compiler(options: Options) -> None:
+    """Say what the first wait is, where the path's solver was never compiled on this machine."""
+    minimiser = options.minimiser
+    if options.verbose and isinstance(minimiser, Columns) and minimiser.needs_compiling:
+        logger.info("compiling the path's solver: up to half a minute, once on a machine")
 
 
 def learn_path(

@@ -16,6 +16,7 @@ best EBIC: it needs no units. The whole series is kept.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -33,6 +34,8 @@ from analyticdag.linear.paths import learn_path, path_options
 from analyticdag.linear.placement import Placement, to_float64
 from analyticdag.linear.statistics import Statistics
 from analyticdag.losses import VARIANCE_FLOOR, covariance, residual_variances
+
+logger = logging.getLogger(__name__)
 
 # Powers of two around sqrt(log d / n), the size at which chance correlations are cut off.
 _POWERS = range(3, -5, -1)
@@ -94,7 +97,8 @@ class _Fits:
     def series(self, statistics: Statistics) -> Iterator[_Graph]:
         """Follow the path for each lambda, from where the one before ended."""
         start: FloatArray | None = None
-        for lam in self.lambdas:
+        for number, lam in enumerate(self.lambdas, start=1):
+            logger.debug("choosing lambda1: %d of %d, %.3g", number, len(self.lambdas), lam)
             here = replace(self.options, lambda1=lam, start=start)
             path = learn_path(statistics, here, self.constraints, self.place)
             weights = np.nan_to_num(to_float64(path.weights))

@@ -18,6 +18,7 @@ domain test is the one thing that a step must know on the host; all else is read
 
 from __future__ import annotations
 
+import logging
 import math
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -33,6 +34,8 @@ from analyticdag.optimize.problem import Problem
 from analyticdag.optimize.push import Push, push_of
 from analyticdag.optimize.schedule import Stage
 from analyticdag.optimize.trace import Stop, TraceRecord
+
+logger = logging.getLogger(__name__)
 
 # DAGMA's constants: below this s a stage is restarted, by this much s is raised, and a learning
 # rate this small means that no step is left.
@@ -135,6 +138,7 @@ class _Descent:
                 return True
             if self.step % self.settings.check_every == 0 or self.step == self.stage.max_steps:
                 record = self._record()
+                self._report(record)
                 reason = self._reason_to_stop(previous, record.objective)
                 if reason is not None:
                     self.records.append(replace(record, reason=reason))
@@ -202,6 +206,10 @@ class _Descent:
         if math.isfinite(previous) and abs(previous - objective) <= self.stage.tol * abs(previous):
             return Stop.TOLERANCE
         return Stop.MAX_STEPS if self.step >= self.stage.max_steps else None
+
+    def _report(self, record: TraceRecord) -> None:
+        text = "step %d of %d: objective=%.6g h=%.3g"
+        logger.debug(text, self.step, self.stage.max_steps, record.objective, record.h)
 
     def _record(self, reason: Stop | None = None) -> TraceRecord:
         return self.problem.record(self.W, self.stage, self.number, self.step, reason)

@@ -112,6 +112,14 @@ class Columns:
             else:
                 return replace(result, s=s)
 
+    @property
+    def needs_compiling(self) -> bool:
+        """Whether the first sweep on this machine has to wait for the compiler."""
+        from analyticdag._jit import needs_compiling
+        from analyticdag.optimize.columns.column import solve_column
+
+        return needs_compiling(solve_column)
+
     def starting_weights(
         self, S: FloatArray, n_samples: int, allowed: BoolArray, required: BoolArray
     ) -> FloatArray:

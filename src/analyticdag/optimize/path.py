@@ -3,6 +3,8 @@
     for each stage of the schedule:
         weights = minimiser.minimise(problem, weights, stage)     # a warm start from the last stage
 
+What happens inside a stage goes to the logger at level DEBUG; `verbose` reports its end, at INFO.
+
 The paper's method is `Schedule.paper()` times `Adam()`; another minimiser of the same stages is a
 class with the one method of `Minimiser`.
 """
@@ -72,6 +74,7 @@ def follow(
     for stage in schedule.stages[start.stage :]:
         if state.trace.records and state.status is Status.DIVERGED:
             break  # warm-starting from NaN would hide where it went wrong
+        logger.debug("stage %d of %d begins", state.stage + 1, len(schedule.stages))
         result = minimiser.minimise(problem, state.weights, stage, state.stage)
         state = PathState(
             weights=result.weights,

@@ -110,7 +110,7 @@ def search_orders(
     gamma = default_gamma(score) if gamma is None else gamma
     tell = progress or (lambda message: None)
     if needs_compiling(initialise):
-        tell("loading the search kernels (compiled at the first use on a machine)")
+        tell("compiling the order search: up to a minute, once on a machine")
     moments = moments or Moments.shared(cov, n_samples)
     setting = make_setting(moments, score, gamma, allowed, required, max_parents)
     setting, layered = with_noise(setting, allowed, required)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import logging
+
 import numpy as np
 
 from analyticdag._typing import FloatArray
 from analyticdag.optimize.columns.descents import Descent
+
+logger = logging.getLogger(__name__)
 
 _FULL_EVERY = 4
 
@@ -36,6 +40,9 @@ def descend(
         columns = rng.permutation(d)
         won = descent.sweep(columns if full else columns[restless[columns]])
         objectives.append(objectives[-1] - won)
+        logger.debug(
+            "sweep %d of at most %d: objective=%.6g", sweep + 1, max_sweeps, objectives[-1]
+        )
         if full and won <= enough:
             return descent.state.WT, objectives, True
     return descent.state.WT, objectives, False
