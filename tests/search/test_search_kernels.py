@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from analyticdag._jit import kernel
 from analyticdag.interventions import Moments
-from analyticdag.search.hubs import sparse_weights
+from analyticdag.search.hubs import parent_probabilities, spike_and_slab
 from analyticdag.search.layers import Rest, layered_order
 from analyticdag.search.local import DRAWS, search
 from analyticdag.search.moves import ANYWHERE, move
@@ -190,6 +190,19 @@ def test_sparse_regression_finds_more_parents_than_half_of_what_is_left_of_the_s
     true = np.zeros(candidates)
     true[:parents] = rng.uniform(0.5, 2.0, parents) * rng.choice([-1, 1], parents)
     y = X @ true + rng.normal(size=n)
-    found = sparse_weights(X.T @ X / n, X.T @ y / n, 1.0, n)
-    strongest = np.argsort(-np.abs(found))[:parents]
-    assert np.isin(strongest, np.arange(parents)).sum() >= 0.9 * parents
+    found = parent_probabilities(X.T @ X / n, X.T @ y / n, float(y @ y) / n, n) > 0.5
+    assert found[:parents].sum() >= 0.9 * parents
+    assert found[parents:].sum() <= 0.05 * parents
+
+
+def test_belief_in_a_weight_is_that_of_numerical_integration():
+    m, v, share, slab = 0.7, 0.2, 0.3, 1.5
+    belief = spike_and_slab(np.array([m]), np.array([v]), share, slab)
+    b = np.linspace(-12, 12, 200_001)
+    seen = np.exp(-((b - m) ** 2) / (2 * v))
+    dense = share * np.exp(-(b**2) / (2 * slab)) / np.sqrt(2 * np.pi * slab) * seen * (b[1] - b[0])
+    spike = (1 - share) * np.exp(-(m**2) / (2 * v))
+    total = spike + dense.sum()
+    assert belief.probability[0] == pytest.approx(dense.sum() / total)
+    assert belief.mean[0] == pytest.approx(dense @ b / total)
+    assert belief.variance[0] == pytest.approx(dense @ b**2 / total - (dense @ b / total) ** 2)

@@ -1,18 +1,21 @@
 """Parents of hubs: nodes with hundreds of parents among more candidates than there are samples.
 
 Taking the best candidate first fails there: while most of the parents are missing, the residual is
-so large that accidents look as good as parents. A sparse regression weighs all candidates at once.
-It is a lasso path in the known scale, and then the penalty is taken off the weights that have
-become large, round after round (reweighting), which finds supports up to about half the samples.
-
-Coordinate descent finds the support; an exact solution on the support, repeated, gets along the
-valleys of nearly collinear candidates that coordinate descent alone would take for ever to follow.
+so large that accidents look as good as parents. All candidates have to be weighed at once: each is
+a parent with some probability, and if so its weight has a normal distribution ("spike and slab").
+Expectation propagation finds those probabilities. It holds one normal factor for each candidate in
+place of the spike and the slab; the factor is right when, with all the others as they are, it gives
+the mean and the variance that spike and slab would give. The share of parents and the variance of
+their weights are learned on the way. This finds supports up to about half the samples.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
-from scipy import linalg
+from scipy.linalg import lapack
+from scipy.special import expit
 
 from analyticdag._jit import kernel
 from analyticdag._typing import FloatArray, IntArray
@@ -24,89 +27,88 @@ from analyticdag.search.tables import Bench, Task
 
 # Nodes with more parents than this share of the samples are hubs.
 HUB = 0.25
-# The path's last penalty, in standard errors of a covariance with noise.
-PENALTY = 0.4
-STEPS = 40
-# Rounds of reweighting; a weight of this size keeps exp(-1) of its penalty.
-ROUNDS, LARGE = 30, 0.6
-ROUND_PASSES = 100
-# Coordinate passes between two exact solutions, and how often they alternate.
-PASSES, REPEATS = 5, 2
-# Largest number of parents, as a share of the samples.
-MOST = 0.7
+# Share of parents among the candidates to begin with.
+SHARE = 0.3
+# Factors go this part of the way to where they should be; all at once they would swing.
+DAMPING = 0.5
+ITERATIONS = 30
+# The end: no probability moved by more than this.
+SETTLED = 0.1
+# Precisions of factors are kept in this range, in units of the noise.
+LEAST, MOST = 1e-4, 1e9
 
 
-@kernel
-def coordinate_passes(
-    G: FloatArray, lam: FloatArray, b: FloatArray, g: FloatArray, passes: int
-) -> None:
-    """Minimise b'Gb/2 - c'b + sum_i lam_i |b_i| over one b_i after another; g is c - G b."""
-    for _ in range(passes):
-        for i in range(len(b)):
-            target = g[i] + G[i, i] * b[i]
-            shrunk = max(abs(target) - lam[i], 0.0) / G[i, i]
-            change = (shrunk if target > 0.0 else -shrunk) - b[i]
-            if change != 0.0:
-                b[i] += change
-                for k in range(len(b)):
-                    g[k] -= change * G[i, k]
+@dataclass(frozen=True)
+class Belief:
+    """What is believed of one weight each: the probability that it is not zero, mean, variance."""
+
+    probability: FloatArray
+    mean: FloatArray
+    variance: FloatArray
+    square: FloatArray  # mean square of the weight if it is not zero
 
 
-def exact_on_support(
-    G: FloatArray, c: FloatArray, lam: FloatArray, b: FloatArray, g: FloatArray, most: int
-) -> None:
-    """Solve for the nonzero weights with their signs as they are; those that change sign go.
+def spike_and_slab(m: FloatArray, v: FloatArray, share: float, slab: float) -> Belief:
+    """Belief in weights of which a share is N(0, slab) and the rest zero, seen as m ± sqrt(v)."""
+    odds = np.log(share / (1 - share)) - 0.5 * np.log1p(slab / v)
+    odds += 0.5 * m * m * slab / (v * (v + slab))
+    probability = expit(odds)
+    mean, variance = m * slab / (v + slab), v * slab / (v + slab)
+    square = variance + mean * mean
+    variance = probability * square - (probability * mean) ** 2
+    return Belief(probability, probability * mean, np.maximum(variance, 1 / MOST), square)
 
-    A support of more than `most` (nearly the number of samples) is left to coordinate passes.
+
+def marginals(A: FloatArray, r: FloatArray) -> tuple[FloatArray, FloatArray] | None:
+    """Means and variances of N(A^-1 r, A^-1); A is overwritten."""
+    factor, failed = lapack.dpotrf(A, lower=1, overwrite_a=1)
+    if failed:
+        return None
+    means = lapack.dpotrs(factor, r, lower=1)[0]
+    inverse = lapack.dpotri(factor, lower=1, overwrite_c=1)[0]
+    return means, np.diag(inverse).copy()
+
+
+def parent_probabilities(G: FloatArray, c: FloatArray, own: float, n: float) -> FloatArray:
+    """How probable each candidate is as a parent.
+
+    G is the candidates' covariance, c their covariance with the node, ``own`` its variance, all in
+    units of the noise variance, and n the number of samples.
     """
-    for _ in range(4):
-        support = np.flatnonzero(b)
-        if len(support) > most:
-            return
-        signs, block = np.sign(b[support]), G[np.ix_(support, support)]
-        block[np.diag_indices_from(block)] *= 1.0 + 1e-9
-        try:
-            factor = linalg.cho_factor(block, check_finite=False)
-        except linalg.LinAlgError:  # collinear to the last digit
-            return
-        solved = linalg.cho_solve(factor, c[support] - lam[support] * signs, check_finite=False)
-        turned = solved * signs < 0.0
-        b[support] = np.where(turned, 0.0, solved)
-        g[:] = c - G[:, support] @ b[support]
-        if not turned.any():
-            return
-
-
-def minimise(
-    G: FloatArray, c: FloatArray, lam: FloatArray, b: FloatArray, g: FloatArray, most: int
-) -> None:
-    """Alternate coordinate passes and exact solutions."""
-    for _ in range(REPEATS):
-        coordinate_passes(G, lam, b, g, PASSES)
-        exact_on_support(G, c, lam, b, g, most)
-    coordinate_passes(G, lam, b, g, PASSES)
-
-
-def sparse_weights(G: FloatArray, c: FloatArray, noise: float, n_samples: int) -> FloatArray:
-    """Weights of a node on candidates with covariance G; c is their covariance with the node."""
-    end = PENALTY * noise * float(np.sqrt(2.0 * np.log(len(c)) / n_samples))
-    most = int(0.9 * n_samples)
-    b, g, ones = np.zeros(len(c)), c.copy(), np.ones(len(c))
-    for lam in np.geomspace(max(float(np.abs(c).max()), 2.0 * end) / 2.0, end, STEPS):
-        minimise(G, c, lam * ones, b, g, most)
-    for _ in range(ROUNDS):
-        coordinate_passes(G, end * np.exp(-((b / LARGE) ** 2)), b, g, ROUND_PASSES)
-    return b
+    precision, pull, diagonal = n * G, n * c, np.diag_indices_from(G)
+    share, slab = SHARE, own / (SHARE * G.trace())
+    width, shift = np.full(len(c), 1 / (share * slab)), np.zeros(len(c))
+    probability = np.full(len(c), share)
+    for _ in range(ITERATIONS):
+        A = np.asfortranarray(precision)
+        A[diagonal] += width
+        found = marginals(A, pull + shift)
+        if found is None:  # collinear to the last digit
+            break
+        mean, variance = found
+        rest = np.maximum(1 / variance - width, LEAST)  # precision without the factor at hand
+        m = (mean / variance - shift) / rest
+        belief = spike_and_slab(m, 1 / rest, share, slab)
+        target = np.clip(1 / belief.variance - rest, LEAST, MOST)
+        width = width + DAMPING * (target - width)
+        shift = shift + DAMPING * (belief.mean * (target + rest) - rest * m - shift)
+        moved = float(np.abs(belief.probability - probability).max())
+        probability = belief.probability
+        share = float(np.clip(probability.mean(), 1e-3, 0.9))
+        slab = float(probability @ belief.square / probability.sum())
+        if moved < SETTLED:
+            break
+    return probability
 
 
 def likely_parents(
     S: FloatArray, node: int, candidates: IntArray, noise: float, n_samples: int
 ) -> IntArray:
-    """Candidates with a weight, the largest first, at most `MOST` of the number of samples."""
-    G = np.ascontiguousarray(S[np.ix_(candidates, candidates)])
-    b = sparse_weights(G, S[candidates, node], noise, n_samples)
-    ranked = np.argsort(-np.abs(b), kind="stable")[: int(MOST * n_samples)]
-    chosen: IntArray = candidates[ranked[b[ranked] != 0.0]]
+    """Candidates that are parents more probably than not, the most probable first."""
+    G, c = S[np.ix_(candidates, candidates)] / noise, S[candidates, node] / noise
+    probability = parent_probabilities(G, c, float(S[node, node]) / noise, n_samples)
+    ranked = np.argsort(-probability, kind="stable")
+    chosen: IntArray = candidates[ranked[probability[ranked] > 0.5]]
     return chosen
 
 

@@ -24,7 +24,7 @@ U = TypeVar("U")
 # The iterated search runs in rounds of d / 2 disturbances, until a round gains nothing.
 ROUNDS = 6
 # With equal variances: the residual variance, in noise variances, that calls for a local search,
-SUSPICIOUS = 1.25
+SUSPICIOUS = 1.15
 # and how many faint parents a regression may take that is only tried.
 PATIENCE = 2
 

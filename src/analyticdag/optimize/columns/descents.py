@@ -16,8 +16,10 @@ from analyticdag.optimize.columns.scaling import UnitVariances
 from analyticdag.optimize.columns.walks import walk_sweep
 
 # A weight that lowers the objective by less than this, relative to the noise, stays at zero. Larger
-# values are faster and cost accuracy in the graph.
+# values are faster and cost accuracy in the graph; large graphs, where each column has a hundred
+# weights that the sample made up, bear a larger one.
 _WORTH = 3e-5
+_WORTH_BY_NODES = 3e-7
 _BLOCK = 32
 # Terms of the series kept at most; rounding ends it long before, unless rho(A) is at the radius.
 _TERMS_ENTIRE = 200
@@ -70,7 +72,16 @@ def equation_of(
     weight, E = problem.weight, np.eye(len(WT)) - WT
     residuals = np.maximum(np.sum(E * (E @ problem.S), axis=1), 1e-12)
     noise = np.median(weight * residuals) / weight
-    return Equation(problem.S, 1.0 / weight, problem.lam, s, alpha, edge, noise, _WORTH)
+    return Equation(
+        problem.S,
+        1.0 / weight,
+        problem.lam,
+        s,
+        alpha,
+        edge,
+        noise,
+        max(_WORTH, _WORTH_BY_NODES * len(WT)),
+    )
 
 
 class ResolventDescent:
