@@ -28,6 +28,7 @@ def test_conditions_are_met_by_every_cell_and_keep_its_key() -> None:
     assert {(cell.setting["nodes"], cell.method.name) for cell in part.cells} == {(10, "b, c")}
     assert {cell.key for cell in part.cells} < {cell.key for cell in PLAN.cells}
     assert len(select(PLAN, ["nodes=10,20"]).cells) == len(PLAN.cells)
+    assert len(select(PLAN, ["nodes=10,20", "nodes=20"]).cells) == 2 * 3
     assert len(select(PLAN, ["flag=true"]).cells) == 2 * 2 * 3
 
 

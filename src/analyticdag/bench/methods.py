@@ -12,6 +12,7 @@ from __future__ import annotations
 import importlib
 import io
 import itertools
+import math
 import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr
@@ -28,6 +29,7 @@ from analyticdag.linear import AnalyticDAG
 from analyticdag.optimize.adam import Adam
 from analyticdag.optimize.exact import Columns
 from analyticdag.optimize.schedule import Schedule
+from analyticdag.search.scores import default_gamma, edge_penalty
 
 __all__ = ["METHODS", "WARM_UP", "Answer", "Learner", "find_method"]
 
@@ -110,7 +112,13 @@ def _dagma(X: FloatArray, seed: int, **options: Any) -> Answer:
     return weights, {"steps": next(steps)}
 
 
-def _flop(X: FloatArray, seed: int, lambda_bic: float = 2.0, restarts: int = 20) -> FloatArray:
+def _flop(
+    X: FloatArray, seed: int, lambda_bic: float | str = 2.0, restarts: int = 20
+) -> FloatArray:
+    """FLOP charges lambda_bic·log n for an edge; "ebic" makes that the price our search charges."""
+    if lambda_bic == "ebic":
+        n, d = X.shape
+        lambda_bic = edge_penalty(n, d, default_gamma("unequal")) / math.log(n)
     graph = _peer("flopsearch", "flopsearch").flop(X, lambda_bic, restarts=restarts)
     return np.asarray(graph != 0, dtype=float)
 

@@ -7,7 +7,7 @@ Nobody has to run 210 cells to see three. Cells keep their keys, so the parts ad
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from analyticdag.bench.plan import Cell, Plan
@@ -34,7 +34,7 @@ def select(
     most = 1 + max(cell.repeat for cell in plan.cells)
     if repeats is not None and repeats > most:
         raise ParameterError(f"plan {plan.name!r} has {most} repeats, fewer than {repeats}")
-    conditions = dict(_condition(plan, text) for text in where)
+    conditions = [_condition(plan, text) for text in where]
     cells = [
         cell
         for cell in plan.cells
@@ -83,5 +83,5 @@ def _value(cell: Cell, key: str) -> str | None:
     return None if value is None else str(value)
 
 
-def _meets(cell: Cell, conditions: Mapping[str, set[str]]) -> bool:
-    return all(_value(cell, key) in values for key, values in conditions.items())
+def _meets(cell: Cell, conditions: Sequence[tuple[str, set[str]]]) -> bool:
+    return all(_value(cell, key) in values for key, values in conditions)
