@@ -25,6 +25,8 @@ from scipy.optimize import isotonic_regression
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.graphs import topological_order
 
+# Between boxes side by side, from layer to layer, and around the drawing, in pixels.
+GAP, LAYER_GAP, MARGIN = 28.0, 92.0, 36.0
 # A chain of invisible nodes is cheap one by one; a thousand long edges are not.
 MAX_DUMMIES = 20_000
 _SWEEPS = 12
@@ -56,33 +58,51 @@ def layered_layout(
     adjacency: BoolArray,
     widths: Sequence[float],
     *,
-    gap: float = 28.0,
-    layer_gap: float = 92.0,
+    gap: float = GAP,
+    layer_gap: float = LAYER_GAP,
     lane: float = 10.0,
-    margin: float = 36.0,
 ) -> Layout:
     """Lay out a DAG; `widths` are those of the boxes, `lane` that of a passing edge."""
-    d, box = len(adjacency), np.asarray(widths, dtype=np.float64)
+    box = np.asarray(widths, dtype=np.float64)
     connected: BoolArray = np.logical_or(adjacency.any(axis=0), adjacency.any(axis=1))
     layered = _with_dummies(adjacency, _layers(adjacency), box, lane)
-    drawn = np.append(connected, np.ones(len(layered.layer) - d, dtype=bool))
+    drawn = np.append(connected, np.ones(len(layered.layer) - len(box), dtype=bool))
     x = _places(layered, _ordered(layered, drawn), gap)
+    return framed(x, layered.layer, drawn, box, layered.chains, gap=gap, layer_gap=layer_gap)
+
+
+def framed(
+    x: FloatArray,
+    layer: IntArray,
+    drawn: BoolArray,
+    box: FloatArray,
+    chains: tuple[tuple[int, ...], ...],
+    *,
+    gap: float,
+    layer_gap: float,
+) -> Layout:
+    """Make a page of places: nodes first, then the bends that `chains` lists for each edge.
+
+    Nodes that are not `drawn` are set in rows below the others.
+    """
+    d = len(box)
     # A drawing much wider than high is stretched: its edges would be nearly horizontal.
-    depth = int(layered.layer.max(initial=0)) + 1
-    layer_gap = float(np.clip(np.ptp(x) / (2.0 * depth), layer_gap, 5.0 * layer_gap))
-    y: FloatArray = layered.layer.astype(np.float64) * layer_gap
-    half = layered.widths / 2.0
-    x -= float(np.min((x - half)[drawn], initial=np.inf)) if drawn.any() else 0.0
+    depth = int(layer.max(initial=0)) + 1
+    wide = float(np.ptp(x[drawn])) if drawn.any() else 0.0
+    layer_gap = float(np.clip(wide / (2.0 * depth), layer_gap, 5.0 * layer_gap))
+    y: FloatArray = layer.astype(np.float64) * layer_gap
+    half = np.append(box / 2.0, np.zeros(len(x) - d))
+    x = x - (float(np.min((x - half)[drawn])) if drawn.any() else 0.0)
     right = max(float(np.max((x + half)[drawn], initial=0.0)), _target_width(box, gap))
     bottom = float(np.max(y[drawn], initial=-layer_gap)) + layer_gap
     _place_isolated(x, y, ~drawn, box, right, bottom)
-    x, y = x + margin, y + margin
+    x, y = x + MARGIN, y + MARGIN
     return Layout(
         x=x[:d],
         y=y[:d],
-        width=float(np.max((x + half), initial=0.0)) + margin,
-        height=float(np.max(y, initial=0.0)) + margin,
-        bends=tuple(tuple((float(x[k]), float(y[k])) for k in chain) for chain in layered.chains),
+        width=float(np.max((x + half), initial=0.0)) + MARGIN,
+        height=float(np.max(y, initial=0.0)) + MARGIN,
+        bends=tuple(tuple((float(x[k]), float(y[k])) for k in chain) for chain in chains),
     )
 
 

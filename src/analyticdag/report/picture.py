@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from analyticdag.io.run import SavedRun
+from analyticdag.report.graphviz import graphviz_layout
 from analyticdag.report.layout import layered_layout
 
 BOXES = 120
@@ -71,9 +72,11 @@ def draw(run: SavedRun, *, as_class: bool = False) -> Picture:
     dots = run.n_nodes > BOXES
     labels = [short_label(name) for name in run.names]
     widths = [2 * _DOT if dots else _text_width(label) + 24.0 for label in labels]
-    gaps = {"gap": 8.0, "layer_gap": 60.0, "lane": 1.0} if dots else {}
-    layout = layered_layout(run.adjacency, widths, **gaps)
     height = 2 * _DOT if dots else _BOX_HEIGHT
+    gaps = {"gap": 8.0, "layer_gap": 60.0} if dots else {}
+    layout = graphviz_layout(run.adjacency, widths, height, **gaps)
+    if layout is None:
+        layout = layered_layout(run.adjacency, widths, lane=1.0 if dots else 10.0, **gaps)
     nodes = tuple(
         Node(k, name, labels[k], float(layout.x[k]), float(layout.y[k]), widths[k], height)
         for k, name in enumerate(run.names)

@@ -130,8 +130,12 @@ function setBox(x, y, w) {
 function bounds() {
   const chosen = nodes.filter((node) => shown.nodes.has(node.index));
   if (!chosen.length) return { x: 0, y: 0, w: data.size[0], h: data.size[1] };
-  const left = Math.min(...chosen.map((node) => node.x - node.w / 2)) - 28;
-  const right = Math.max(...chosen.map((node) => node.x + (around ? roomFor(node) : node.w / 2))) + 28;
+  // Edges may go around outside of all nodes.
+  const bends = edges.filter((edge) => shown.edges.has(edge.index)).flatMap(bendsOf).map((point) => point[0]);
+  const lefts = chosen.map((node) => node.x - node.w / 2).concat(bends);
+  const rights = chosen.map((node) => node.x + (around ? roomFor(node) : node.w / 2)).concat(bends);
+  const left = Math.min(...lefts) - 28;
+  const right = Math.max(...rights) + 28;
   const top = Math.min(...chosen.map((node) => node.y - node.h)) - 24;
   const bottom = Math.max(...chosen.map((node) => node.y + node.h)) + 24;
   return { x: left, y: top, w: right - left, h: bottom - top };
