@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -134,6 +137,31 @@ def test_bad_input_is_exit_code_two(
     assert call(monkeypatch, "bench", "run", "no-such-plan", "--out", str(tmp_path)) == 2
     assert "no plan is called 'no-such-plan'" in capsys.readouterr().err
     assert call(monkeypatch, "no-such-command") == 2
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (["st"], ["stability"]),
+        (["fit", "--constr"], ["--constraint"]),
+        (["fit", "--loss", "like"], ["likelihood-ev", "likelihood-nv"]),
+    ],
+)
+def test_bash_completes_commands_options_and_values(
+    words: list[str], offered: list[str], tmp_path: Path
+) -> None:
+    program = tmp_path / "analyticdag"
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m analyticdag "$@"\n')
+    program.chmod(0o755)
+    line = shlex.join(["analyticdag", *words])
+    script = (
+        f'eval "$({program} --show-completion bash)"; '
+        f"COMP_WORDS=({line}); COMP_CWORD={len(words)}; "
+        f'_analyticdag_completion {program}; printf "%s\\n" "${{COMPREPLY[@]}}"'
+    )
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == offered, done.stderr
 
 
 def test_the_version(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -63,7 +63,8 @@ def main() -> None:
     """Entry point of the ``analyticdag`` command."""
     debug = "--debug" in sys.argv[1:]
     try:
-        app([argument for argument in sys.argv[1:] if argument != "--debug"])
+        # The name is given, or "python -m analyticdag" would ask the shell to complete "python".
+        app([word for word in sys.argv[1:] if word != "--debug"], prog_name="analyticdag")
     except Exception as error:
         if debug:
             raise

@@ -1,23 +1,50 @@
-"""Options that several commands take, each written once: its type, its name and its help."""
+"""Options that several commands take, each written once, with what a shell offers to complete."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+
+def one_of(*words: str) -> Callable[[str], list[str]]:
+    """Return what the shell calls with the beginning of a word to complete it."""
+
+    def complete(incomplete: str) -> list[str]:
+        return [word for word in words if word.startswith(incomplete)]
+
+    return complete
+
+
+_LOSSES = one_of("auto", "mse", "likelihood-ev", "likelihood-nv", "logistic")
+_CONSTRAINTS = one_of("exponential", "order-1", "order-2", "order-3", "order-4")
+
 TableFile = Annotated[str, typer.Argument(help="CSV, TSV or Parquet; - for standard input.")]
 Loss = Annotated[
-    str | None, typer.Option(help="mse, likelihood-ev, likelihood-nv, logistic or auto.")
+    str | None,
+    typer.Option(
+        help="mse, likelihood-ev, likelihood-nv, logistic or auto.", autocompletion=_LOSSES
+    ),
 ]
 Constraint = Annotated[
-    str | None, typer.Option(help="exponential, order-1, order-2, … (see: constraints).")
+    str | None,
+    typer.Option(
+        help="exponential, order-1, order-2, … (see: constraints).", autocompletion=_CONSTRAINTS
+    ),
 ]
 Lambda1 = Annotated[
-    str | None, typer.Option(help="Sparsity, more gives fewer edges; auto, cv or stars.")
+    str | None,
+    typer.Option(
+        help="Sparsity, more gives fewer edges; auto, cv or stars.",
+        autocompletion=one_of("auto", "cv", "stars"),
+    ),
 ]
-Solver = Annotated[str | None, typer.Option(help="adam, fast or order.")]
+Solver = Annotated[
+    str | None,
+    typer.Option(help="adam, fast or order.", autocompletion=one_of("fast", "adam", "order")),
+]
 Refine = Annotated[
     bool | None, typer.Option("--refine/--no-refine", help="Search over orders afterwards.")
 ]
@@ -25,7 +52,11 @@ KnowledgeFile = Annotated[
     Path | None, typer.Option(help="Required and forbidden edges: TOML or Tetrad's format.")
 ]
 Candidates = Annotated[
-    str | None, typer.Option(help="Only plausible edges: correlation, markov or pc.")
+    str | None,
+    typer.Option(
+        help="Only plausible edges: correlation, markov or pc.",
+        autocompletion=one_of("correlation", "markov", "pc"),
+    ),
 ]
 Standardize = Annotated[
     bool | None, typer.Option("--standardize", help="Scale every column to variance one.")
