@@ -8,13 +8,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from analyticdag.knowledge import Knowledge
     from analyticdag.linear import AnalyticDAG
+    from analyticdag.nonlinear import NonlinearDAG
 
 __version__ = "0.1.0.dev0"
-__all__ = ["AnalyticDAG", "Knowledge", "__version__"]
+__all__ = ["AnalyticDAG", "Knowledge", "NonlinearDAG", "__version__"]
 
 # Looked up at first use: scikit-learn takes a second to import, which `import analyticdag` and
 # the command line's --help should not.
-_HOME = {"AnalyticDAG": "analyticdag.linear", "Knowledge": "analyticdag.knowledge"}
+_HOME = {
+    "AnalyticDAG": "analyticdag.linear",
+    "Knowledge": "analyticdag.knowledge",
+    "NonlinearDAG": "analyticdag.nonlinear",
+}
 
 
 def __getattr__(name: str) -> Any:

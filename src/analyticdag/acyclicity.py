@@ -89,9 +89,13 @@ class Acyclicity:
         try:
             return *self.value_and_gradient(W), self.function.scale
         except OutsideDomainError as outside:
-            s = outside.spectral_radius + _RESET_PER_ORDER * self._pole_order
-            widened = Acyclicity(self.function.scaled(s / outside.radius), self.method)
-            return *widened.value_and_gradient(W), s
+            widened = self.widened(outside)
+            return *widened.value_and_gradient(W), widened.function.scale
+
+    def widened(self, outside: OutsideDomainError) -> Acyclicity:
+        """The constraint with s reset to rho(A) + xi, for a matrix that was outside."""
+        s = outside.spectral_radius + _RESET_PER_ORDER * self._pole_order
+        return Acyclicity(self.function.scaled(s / outside.radius), self.method)
 
     @cached_property
     def _slope(self) -> tuple[float, AnalyticFunction | None]:

@@ -200,6 +200,7 @@ def _edges(
     adjacency = np.asarray(estimator.adjacency_matrix_, dtype=bool)
     equal = estimator.loss_ in EQUAL_VARIANCES
     fixed = directions(adjacency, estimator.cpdag_, allowed, equal_variances=equal)
+    scaled = getattr(estimator, "standardize", False)
     records = []
     for edge in estimator.edges_:
         i, j = position[edge.source], position[edge.target]
@@ -210,7 +211,7 @@ def _edges(
                 target=j,
                 weight=float(edge.weight),
                 fixed_by=str(getattr(edge, "fixed_by", fixed[i, j])),
-                standardized=float(edge.weight) if estimator.standardize else in_sd,
+                standardized=float(edge.weight) if scaled else in_sd,
                 standard_error=plain(getattr(edge, "standard_error", None)),
                 near_threshold=getattr(edge, "near_threshold", None),
                 stability=plain(getattr(edge, "stability", None)),

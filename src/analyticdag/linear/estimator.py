@@ -23,10 +23,10 @@ from analyticdag._validation import check_covariance, check_table, column_names
 from analyticdag.acyclicity import Acyclicity
 from analyticdag.errors import NotConvergedWarning, ScaleWarning
 from analyticdag.functions import AnalyticFunction, Truncated
-from analyticdag.graphs import topological_order
 from analyticdag.interventions import equivalence_class, intervention_mask
 from analyticdag.knowledge import Knowledge
 from analyticdag.linear.choice import LossChoice
+from analyticdag.linear.fitted import keep_graph
 from analyticdag.linear.labels import (
     Edge,
     FixedBy,
@@ -230,19 +230,11 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
     def _keep(self, statistics: Statistics, options: Options, learned: Learned) -> None:
         """Set the learned attributes."""
         names, finished = statistics.names, learned.finished
-        W, adjacency = finished.weights, finished.adjacency
-        self.weights_ = W
-        self.adjacency_matrix_ = adjacency.astype(np.int64)
+        W = finished.weights
         self.interventions_ = statistics.perturbed
-        self.cpdag_ = equivalence_class(adjacency, self.interventions_)
-        self.edges_ = self._edge_table(statistics, options, learned)
-        self.graph_ = nx.DiGraph()
-        self.graph_.add_nodes_from(names)
-        self.graph_.add_weighted_edges_from((e.source, e.target, e.weight) for e in self.edges_)
-        self.causal_order_ = topological_order(adjacency)
-        self.removed_edges_ = [
-            (names[i], names[j]) for i, j in (*finished.on_cycles, *finished.over_limit)
-        ]
+        cpdag = equivalence_class(finished.adjacency, self.interventions_)
+        edges = self._edge_table(statistics, options, learned, cpdag)
+        keep_graph(self, names, finished, cpdag, edges)
         self.h_ = float(Acyclicity(options.function).value(W))
         self.loss_, self.loss_choice_ = learned.loss, learned.choice
         self.trace_, self.status_, self.n_iter_ = learned.trace, learned.status, learned.n_iter
@@ -256,7 +248,7 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
             warnings.warn(self.status_.value, NotConvergedWarning, stacklevel=4)
 
     def _edge_table(
-        self, statistics: Statistics, options: Options, learned: Learned
+        self, statistics: Statistics, options: Options, learned: Learned, cpdag: IntArray
     ) -> tuple[Edge, ...]:
         """Return what is known about every edge."""
         names, adjacency = statistics.names, learned.finished.adjacency
@@ -264,7 +256,7 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
         strength = edge_strength(statistics.moments, adjacency)
         fixed = directions(
             adjacency,
-            self.cpdag_,
+            cpdag,
             options.knowledge.resolve(names).allowed,
             equal_variances=learned.loss in SCALE_LOSSES,
         )

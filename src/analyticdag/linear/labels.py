@@ -8,6 +8,7 @@
 | "interventions"       | something was done to one of its ends and not to the other, or follows |
 |                       | from that                                                              |
 | "equal variances"     | only the assumption of equal noise variances prefers it                |
+| "form of equations"   | only the assumed form of nonlinear equations prefers it                |
 | "not fixed"           | nothing does: the reverse fits as well                                 |
 
 The first four hold in every graph that fits the data equally well. Strength is that of a least
@@ -42,6 +43,7 @@ class FixedBy(StrEnum):
     ORIENTATION_RULES = "orientation rules"
     INTERVENTIONS = "interventions"
     EQUAL_VARIANCES = "equal variances"
+    EQUATIONS = "form of equations"
     NOTHING = "not fixed"
 
 

@@ -86,9 +86,9 @@ class Options:
         _check_selection(estimator)
         knowledge = Knowledge() if estimator.knowledge is None else estimator.knowledge
         schedule = Schedule.paper() if estimator.schedule is None else estimator.schedule
-        _check_type("knowledge", knowledge, Knowledge)
-        _check_type("schedule", schedule, Schedule)
-        seed = _seed(estimator.random_state)
+        check_type("knowledge", knowledge, Knowledge)
+        check_type("schedule", schedule, Schedule)
+        seed = seed_of(estimator.random_state)
         return cls(
             loss=estimator.loss,
             function=as_function(estimator.constraint),
@@ -129,7 +129,7 @@ def _minimiser(solver: Any, seed: int) -> Adam | Columns | None:
     return named[solver]
 
 
-def _seed(random_state: Any) -> int:
+def seed_of(random_state: Any) -> int:
     """Return a seed; None is a fixed one, so that a fit is repeatable unless asked otherwise."""
     if random_state is None:
         return 0
@@ -201,7 +201,8 @@ def _check_combination(estimator: Any) -> None:
         )
 
 
-def _check_type(name: str, value: Any, expected: type) -> None:
+def check_type(name: str, value: Any, expected: type) -> None:
+    """Refuse a value of another type."""
     if not isinstance(value, expected):
         raise ParameterError(
             f"{name} must be a {expected.__name__} or None, not {type(value).__name__}"

@@ -48,7 +48,7 @@ def choose_placement(X: Any, device: str | None, dtype: str | None) -> Placement
     elif device is None or device == "cpu":
         xp, where = array_namespace(np.empty(0)), None
     else:
-        xp, where = _torch_on(device)
+        xp, where = torch_on(device)
     return Placement(xp, where, getattr(xp, _DTYPES[dtype]))
 
 
@@ -64,7 +64,8 @@ def to_float64(array: Array) -> FloatArray:
     return np.array(to_host(array), dtype=np.float64)
 
 
-def _torch_on(device: str) -> tuple[Any, Any]:
+def torch_on(device: str) -> tuple[Any, Any]:
+    """Return Torch in standard form and one of its devices, or say why not."""
     try:
         torch = importlib.import_module("torch")
     except ImportError as error:

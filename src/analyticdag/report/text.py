@@ -23,6 +23,7 @@ LOSSES = {
     "likelihood-ev": "the Gaussian likelihood with equal noise variances",
     "likelihood-nv": "the Gaussian likelihood with a noise variance for each variable",
     "logistic": "the Bernoulli likelihood of 0/1 variables",
+    "likelihood-learned": "the Gaussian likelihood with a noise variance that the causes decide",
 }
 # Losses that read directions from the scales of the columns.
 READS_SCALES = ("mse", "likelihood-ev")
@@ -128,6 +129,8 @@ def certainty(run: SavedRun) -> list[tuple[str, str, int, str]]:
         FixedBy.KNOWLEDGE: "fixed by what you said beforehand, or implied by it",
         FixedBy.EQUAL_VARIANCES: "left open by the data: only the assumption that all noise has "
         "the same variance, in the units of the columns, prefers this way round",
+        FixedBy.EQUATIONS: "left open by the data: only the assumption of a smooth function of the "
+        "causes plus noise prefers this way round",
         FixedBy.NOTHING: "left open: the reverse fits the data as well",
     }
     listed = [
@@ -153,6 +156,8 @@ def kinds(run: SavedRun) -> list[tuple[str, int]]:
 
 def methods(run: SavedRun) -> str:
     """Return a paragraph for the methods section of a paper."""
+    if "model" in run.parameters:
+        return nonlinear_methods(run)
     chosen = run.parameters.get("chosen") or {}
     p = {**run.parameters, **chosen}
     how = f", chosen by {str(chosen['criterion']).upper()}" if chosen else ""
@@ -180,6 +185,27 @@ def methods(run: SavedRun) -> str:
         text + f" The graph has {len(run.edges)} edges, {data} of them directed in its equivalence "
         "class (CPDAG). The interpretation as causes assumes linear effects and no unmeasured "
         "common causes."
+    )
+
+
+def nonlinear_methods(run: SavedRun) -> str:
+    """Return the paragraph of a run of `NonlinearDAG`."""
+    rows = f"{run.audit.n_rows} observations of " if run.audit else ""
+    version = run.manifest.get("versions", {}).get("analyticdag", "")
+    network = {
+        "gran-dag": "GraN-DAG (Lachapelle et al., 2020)",
+        "mlp": "the neural network of DAGMA (Bello et al., 2022)",
+    }.get(str(run.parameters["model"]), "neural networks")
+    data = sum(not run.cpdag[edge.target, edge.source] for edge in run.edges)
+    return (
+        f"A nonlinear structural equation model was learned from {rows}{run.n_nodes} variables "
+        f"with analyticdag {version}".rstrip()
+        + f", using {network} and "
+        f"{LOSSES.get(run.loss, run.loss)}, under the analytic acyclicity constraint "
+        f"{run.parameters.get('constraint', '')} (Zhang et al., 2025). The graph has "
+        f"{len(run.edges)} edges, {data} of them directed in its equivalence class (CPDAG). The "
+        "interpretation as causes assumes noise that is added to smooth functions of the causes, "
+        "and no unmeasured common causes."
     )
 
 

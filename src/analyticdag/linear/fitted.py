@@ -1,0 +1,35 @@
+"""The attributes of a fitted estimator that describe its graph, the same for every estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from analyticdag._typing import IntArray
+from analyticdag.graphs import topological_order
+from analyticdag.linear.finish import Finished
+from analyticdag.linear.labels import Edge
+
+
+def keep_graph(
+    estimator: Any,
+    names: Sequence[Hashable],
+    finished: Finished,
+    cpdag: IntArray,
+    edges: tuple[Edge, ...],
+) -> None:
+    """Set the graph, in every form it is offered in, on the estimator."""
+    estimator.weights_ = finished.weights
+    estimator.adjacency_matrix_ = finished.adjacency.astype(np.int64)
+    estimator.cpdag_ = cpdag
+    estimator.edges_ = edges
+    estimator.graph_ = nx.DiGraph()
+    estimator.graph_.add_nodes_from(names)
+    estimator.graph_.add_weighted_edges_from((e.source, e.target, e.weight) for e in edges)
+    estimator.causal_order_ = topological_order(finished.adjacency)
+    estimator.removed_edges_ = [
+        (names[i], names[j]) for i, j in (*finished.on_cycles, *finished.over_limit)
+    ]

@@ -1,0 +1,27 @@
+"""Nonlinear DAGs: the library's constraints inside neural structural equations.
+
+| module            | holds                                                                      |
+|-------------------|----------------------------------------------------------------------------|
+| `estimator.py`    | `NonlinearDAG`, the scikit-learn estimator                                 |
+| `options.py`      | its parameters, checked                                                    |
+| `learn.py`        | from rows to a DAG: select, train, break cycles, prune, refit              |
+| `training.py`     | one method on one task, from the start or from a checkpoint                |
+| `gran_dag.py`     | GraN-DAG: augmented Lagrangian, RMSprop                                    |
+| `mlp.py`          | DAGMA's network: a path of problems                                        |
+| `autograd.py`     | any constraint of the library, differentiable in Torch                     |
+| `networks.py`     | one network per node, all in one batched computation                       |
+| `likelihood.py`   | Gaussian likelihood, sensitivities, slopes                                 |
+| `rmsprop.py`      | RMSprop and its batches                                                    |
+| `quasi_newton.py` | OWL-QN: L-BFGS with an l1 penalty                                          |
+| `neighbours.py`   | preliminary neighbour selection by random trees                            |
+| `pruning.py`      | does a node need a parent? F-tests on splines                              |
+| `refit.py`        | the networks of the final graph                                            |
+
+Torch is imported by `fit`, never by importing this package.
+"""
+
+from __future__ import annotations
+
+from analyticdag.nonlinear.estimator import NonlinearDAG
+
+__all__ = ["NonlinearDAG"]

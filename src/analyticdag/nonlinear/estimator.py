@@ -1,0 +1,217 @@
+"""`NonlinearDAG`, the scikit-learn estimator for equations that bend.
+
+fit -> check_table -> Statistics -> learn (needs Torch) -> attributes
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import warnings
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+from typing import Any, Self
+
+import networkx as nx
+import numpy as np
+from scipy import stats
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from analyticdag._typing import FloatArray, IntArray
+from analyticdag._validation import check_table, column_names
+from analyticdag.acyclicity import Acyclicity
+from analyticdag.errors import MissingDependencyError, NotConvergedWarning, ScaleWarning
+from analyticdag.functions import AnalyticFunction, Truncated
+from analyticdag.graphs import to_cpdag
+from analyticdag.knowledge import Knowledge
+from analyticdag.linear.finish import Finished
+from analyticdag.linear.fitted import keep_graph
+from analyticdag.linear.labels import NEAR, Edge, FixedBy, Strength, directions, edge_table
+from analyticdag.linear.placement import to_host
+from analyticdag.linear.statistics import Statistics
+from analyticdag.nonlinear.options import LEVEL, Options
+from analyticdag.nonlinear.pruning import Significance
+from analyticdag.optimize.trace import Status, Trace
+
+# How the linear estimator calls the same assumptions, so that reports say the same of both.
+LOSSES = {
+    "equal": "likelihood-ev",
+    "constant": "likelihood-nv",
+    "learned": "likelihood-learned",
+}
+
+
+class NonlinearDAG(BaseEstimator):  # type: ignore[misc]
+    """Learn a DAG whose equations are neural networks: x_t = f_t(parents) + noise.
+
+    Needs Torch: ``pip install 'analyticdag[nonlinear]'``.
+
+    Parameters
+    ----------
+    model : "gran-dag" or "mlp"
+        "gran-dag": GraN-DAG, two hidden layers of leaky ReLU under an augmented Lagrangian.
+        "mlp": DAGMA's network, one hidden layer of sigmoids, along a path of problems.
+    constraint : "exponential" (GraN-DAG's own), "order-1", "order-2", … or an AnalyticFunction
+    variance : None for the model's first choice, or
+        gran-dag: "constant", one noise variance for each column, or "learned", a second output of
+        the network, so that the noise may depend on the parents;
+        mlp: "equal", one variance for all columns, which reads directions from the scales of the
+        columns, or "constant", one for each.
+    hidden_units : units in each hidden layer; None for ten.
+    lambda1 : mlp only; weight of the l1 penalty on the first layer. None for 0.02.
+    w_threshold : mlp only; input weights with a norm below this are no edge. None for 0.3.
+    neighbours : whether to keep only candidate parents that random trees find useful before
+        training. None: for gran-dag from 50 columns on.
+    pruning : whether to drop edges that an additive spline regression does not need, or the level
+        of that test. None: at 0.001 for gran-dag, not for mlp.
+    max_steps : gran-dag: steps in all, None for 100,000; mlp: steps of a stage, None for 1,000.
+    knowledge : Knowledge or None
+    dtype : "float64" or "float32"
+    device : "auto" for a GPU where Torch has one, or the name of a Torch device.
+    random_state : seed of the first weights, the batches and the held-out rows. None is fixed.
+    verbose : 1 reports every stage to the logger "analyticdag".
+    checkpoint : None, or a file that keeps the state after every stage; a fit that was killed goes
+        on from there when repeated.
+
+    Attributes
+    ----------
+    weights_ : (d, d) floats, the average absolute slope of t's mean in i, in the units of the
+        data, with the sign of the average slope; of networks refitted to the final graph.
+    p_values_ : (d, d) floats, of the test whether t needs i beside its other parents.
+    adjacency_matrix_, graph_, cpdag_, causal_order_, edges_, removed_edges_, h_, loss_, trace_,
+    status_, n_iter_, mean_, scale_, n_features_in_, feature_names_in_ : as for `AnalyticDAG`.
+        `standard_error` of an edge is NaN; its partial correlation is that of the spline
+        regression.
+    """
+
+    def __init__(
+        self,
+        model: str = "gran-dag",
+        constraint: str | AnalyticFunction | Truncated = "order-1",
+        variance: str | None = None,
+        hidden_units: int | None = None,
+        lambda1: float | None = None,
+        w_threshold: float | None = None,
+        neighbours: bool | None = None,
+        pruning: bool | float | None = None,
+        max_steps: int | None = None,
+        knowledge: Knowledge | None = None,
+        dtype: str = "float64",
+        device: str = "auto",
+        random_state: int | None = None,
+        verbose: int = 0,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> None:
+        self.model = model
+        self.constraint = constraint
+        self.variance = variance
+        self.hidden_units = hidden_units
+        self.lambda1 = lambda1
+        self.w_threshold = w_threshold
+        self.neighbours = neighbours
+        self.pruning = pruning
+        self.max_steps = max_steps
+        self.knowledge = knowledge
+        self.dtype = dtype
+        self.device = device
+        self.random_state = random_state
+        self.verbose = verbose
+        self.checkpoint = checkpoint
+
+    weights_: FloatArray
+    p_values_: FloatArray
+    adjacency_matrix_: IntArray
+    graph_: nx.DiGraph
+    cpdag_: IntArray
+    causal_order_: IntArray
+    edges_: tuple[Edge, ...]
+    removed_edges_: list[tuple[Hashable, Hashable]]
+    h_: float
+    loss_: str
+    loss_choice_: None
+    selection_: None
+    trace_: Trace
+    status_: Status
+    n_iter_: int
+    mean_: FloatArray
+    scale_: FloatArray
+
+    def fit(self, X: Any, y: None = None) -> Self:
+        """Learn the graph from a table of rows; X is not changed, y is ignored."""
+        learn = _torch_side().learn
+        values = check_table(self, to_host(X), reset=True)
+        options = Options.of(self, values.shape[1])
+        names = column_names(self, values.shape[1])
+        statistics = Statistics.from_table(values, names, standardize=options.standardises)
+        if statistics.looks_standardised and options.variance == "equal":
+            warnings.warn(
+                "variance='equal' reads directions from the scales of the columns, but all "
+                "variances are one; use variance='constant', or data in their own units",
+                ScaleWarning,
+                stacklevel=2,
+            )
+        known = options.knowledge.resolve(names).restricted_to(statistics.touchable)
+        rows = (values - statistics.mean) / statistics.scale
+        self._keep(statistics, options, learn(rows, options, known))
+        return self
+
+    def score(self, X: Any, y: None = None) -> float:
+        """Return the mean log-likelihood of the rows of X, for data held out from the fit.
+
+        Constant columns count for nothing.
+        """
+        check_is_fitted(self)
+        values = check_table(self, to_host(X), reset=False)
+        columns = self._model.log_likelihood((values - self.mean_) / self.scale_)
+        return float(np.sum((columns - np.log(self.scale_))[self._varies]))
+
+    def _keep(self, statistics: Statistics, options: Options, learned: Any) -> None:
+        """Set the learned attributes."""
+        scale = statistics.scale
+        weights = learned.finished.weights * scale[None, :] / scale[:, None]
+        finished = replace(learned.finished, weights=weights)
+        cpdag = to_cpdag(finished.adjacency)
+        edges = _edges(statistics.names, finished, cpdag, learned.tests, options)
+        keep_graph(self, statistics.names, finished, cpdag, edges)
+        self.p_values_ = learned.tests.p_value
+        self.h_ = float(Acyclicity(options.function).value(finished.adjacency.astype(float)))
+        self.loss_, self.loss_choice_, self.selection_ = LOSSES[options.variance], None, None
+        self.trace_, self.status_, self.n_iter_ = learned.trace, learned.status, learned.n_iter
+        self.mean_, self.scale_ = statistics.mean, scale
+        self._model, self._varies = learned.model, ~statistics.constant
+        if not self.status_.converged:
+            warnings.warn(self.status_.value, NotConvergedWarning, stacklevel=3)
+
+
+def _torch_side() -> Any:
+    """Import what needs Torch, or say how to get it."""
+    try:
+        return importlib.import_module("analyticdag.nonlinear.learn")
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        raise MissingDependencyError("torch", "nonlinear") from error
+
+
+def _edges(
+    names: Sequence[Hashable],
+    finished: Finished,
+    cpdag: IntArray,
+    tests: Significance,
+    options: Options,
+) -> tuple[Edge, ...]:
+    """Return what is known about every edge."""
+    W, equal = finished.weights, options.variance == "equal"
+    allowed = options.knowledge.resolve(names).allowed
+    fixed = directions(finished.adjacency, cpdag, allowed, equal_variances=equal)
+    labels: dict[tuple[int, int], FixedBy] = {
+        edge: FixedBy.EQUATIONS if label is FixedBy.NOTHING else label
+        for edge, label in fixed.items()
+    }
+    partial = np.sqrt(tests.partial_r2) * np.where(W < 0.0, -1.0, 1.0)
+    strength = Strength(np.full_like(W, np.nan), partial)
+    level = LEVEL if options.level is None else options.level
+    # In standard errors, as for linear edges: a p-value is the tail of that many.
+    distance = stats.norm.isf(tests.p_value / 2.0) - stats.norm.isf(level / 2.0)
+    return edge_table(names, W, strength, labels, distance < NEAR)

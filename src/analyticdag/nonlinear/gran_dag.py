@@ -1,0 +1,182 @@
+"""GraN-DAG (Lachapelle et al. 2020): neural equations under an augmented Lagrangian.
+
+    minimise  -log-likelihood + lambda·h(A) + mu/2·h(A)²    by RMSprop on small batches
+    until the held-out value stops falling; then  lambda += mu·h,  and  mu *= 10  where h has
+    not fallen enough;  repeat until h(A) <= 1e-8
+
+A[i, t] sums the products of absolute weights along all paths from input i to the outputs of node
+t, divided by the number of paths: zero exactly when t cannot depend on i. An entry that falls
+below `CLAMP` is masked for good. Any constraint of the library can stand for h; the original has
+the exponential.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import torch
+
+from analyticdag.acyclicity import Acyclicity
+from analyticdag.nonlinear.autograd import acyclicity
+from analyticdag.nonlinear.likelihood import negative_log_likelihood
+from analyticdag.nonlinear.networks import Networks
+from analyticdag.nonlinear.rmsprop import RMSprop, batches
+from analyticdag.optimize.trace import Stop, Trace, TraceRecord
+
+logger = logging.getLogger(__name__)
+
+# The published settings.
+H_THRESHOLD = 1e-8
+FIRST_MU, MU_FACTOR, H_PROGRESS = 1e-3, 10.0, 0.9
+TOLERANCE, WINDOW = 1e-4, 100  # of the held-out objective, per window of steps
+CLAMP = 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """The data as (d, n) tensors, a constraint, and edges that are never masked."""
+
+    training: torch.Tensor
+    held_out: torch.Tensor
+    constraint: Acyclicity
+    required: torch.Tensor
+    seed: int
+    max_steps: int = 100_000
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """Where the method stands between two subproblems."""
+
+    values: torch.Tensor
+    mask: torch.Tensor
+    multiplier: float = 0.0
+    mu: float = FIRST_MU
+    h: float = math.inf
+    trace: Trace = field(default_factory=Trace)
+    n_steps: int = 0
+    stage: int = 0
+
+    @property
+    def running(self) -> bool:
+        """Whether another subproblem should follow."""
+        last = self.trace.records[-1].reason if len(self.trace) else None
+        return self.h > H_THRESHOLD and last not in (Stop.MAX_STEPS, Stop.NOT_FINITE)
+
+
+def train(
+    problem: Problem,
+    networks: Networks,
+    start: State,
+    *,
+    on_stage: Callable[[State], None] | None = None,
+    verbose: int = 0,
+) -> State:
+    """Solve subproblems until h is zero or the steps are used up; `networks` is left untouched."""
+    state = start
+    while state.running:
+        state = _subproblem(problem, Networks(networks.shape, state.values.clone()), state)
+        if verbose:
+            last = state.trace.records[-1]
+            logger.info(
+                "subproblem %d: mu=%g objective=%.6g h=%.3g after %d steps",
+                *(state.stage, last.mu, last.objective, last.h, state.n_steps),
+            )
+        if on_stage is not None:
+            on_stage(state)
+    return state
+
+
+def connectivity(networks: Networks, mask: torch.Tensor) -> torch.Tensor:
+    """Return A: average products of absolute weights from input i to node t."""
+    paths = networks.masked_input(mask).abs()
+    for weight in networks.weights[1:]:
+        paths = torch.bmm(weight.abs(), paths)
+    n_paths = math.prod((*networks.shape.hidden, networks.shape.outputs))
+    return paths.sum(dim=1).T / n_paths
+
+
+def _subproblem(problem: Problem, networks: Networks, state: State) -> State:
+    """Take steps until the held-out objective stops falling, then update the multipliers."""
+    mask, minimiser = state.mask, RMSprop(networks.values)
+    curve: list[float] = []
+    draws = batches(problem.training, problem.seed + state.stage, problem.max_steps - state.n_steps)
+    for step, batch in enumerate(draws, start=1):
+        loss = negative_log_likelihood(networks, batch, mask).mean()
+        A = connectivity(networks, mask)
+        h = acyclicity(A, problem.constraint)
+        gradient = networks.gradient(loss + (state.multiplier + 0.5 * state.mu * h) * h)
+        minimiser.step(gradient)
+        mask = torch.where((A.detach() > CLAMP) | problem.required, mask, 0.0)
+        value = float(h.detach())
+        if not math.isfinite(value) or value <= H_THRESHOLD:
+            break
+        if step % WINDOW == 1:
+            curve.append(_held_out(problem, networks, mask) + _pressure(state, value))
+            if not math.isfinite(curve[-1]) or _settled(curve):
+                break
+    return _updated(problem, networks, replace(state, mask=mask), value, step)
+
+
+def _settled(curve: list[float]) -> bool:
+    """Whether two windows in a row, both falling or both rising, gained next to nothing."""
+    if len(curve) < 3 or len(curve) % 2 == 0:
+        return False
+    before, half, now = curve[-3:]
+    moved_on = min(before, now) < half < max(before, now)
+    return moved_on and (now - before) / WINDOW > -TOLERANCE
+
+
+def _pressure(state: State, h: float) -> float:
+    return (state.multiplier + 0.5 * state.mu * h) * h
+
+
+def _held_out(problem: Problem, networks: Networks, mask: torch.Tensor) -> float:
+    with torch.no_grad():
+        return float(negative_log_likelihood(networks, problem.held_out, mask).mean())
+
+
+def _updated(problem: Problem, networks: Networks, state: State, h: float, step: int) -> State:
+    """Close a subproblem: its record, and the multipliers of the next one."""
+    record = _record(problem, networks, state, step)
+    n_steps = state.n_steps + step
+    if not math.isfinite(record.objective):
+        record = replace(record, reason=Stop.NOT_FINITE)
+    elif n_steps >= problem.max_steps and h > H_THRESHOLD:
+        record = replace(record, reason=Stop.MAX_STEPS)
+    stuck = h > H_PROGRESS * state.h
+    return State(
+        # A diverged run keeps the parameters it last could be trusted with.
+        values=state.values if record.reason is Stop.NOT_FINITE else networks.values,
+        mask=state.mask,
+        multiplier=state.multiplier + state.mu * h,
+        mu=state.mu * MU_FACTOR if stuck else state.mu,
+        h=h,
+        trace=state.trace.extended([record]),
+        n_steps=n_steps,
+        stage=state.stage + 1,
+    )
+
+
+def _record(problem: Problem, networks: Networks, state: State, step: int) -> TraceRecord:
+    """Evaluate everything on all training rows, at the end of a subproblem."""
+    loss = negative_log_likelihood(networks, problem.training, state.mask).mean()
+    A = connectivity(networks, state.mask)
+    h = acyclicity(A, problem.constraint)
+    value, s = float(h.detach()), problem.constraint.function.scale
+    return TraceRecord(
+        stage=state.stage,
+        step=step,
+        mu=state.mu,
+        s=s,
+        s_used=s,
+        objective=float(loss.detach()) + _pressure(state, value),
+        loss=float(loss.detach()),
+        h=value,
+        loss_gradient_norm=float(networks.gradient(loss).norm()),
+        constraint_gradient_norm=float(networks.gradient(h).norm()),
+        reason=Stop.TOLERANCE,
+    )

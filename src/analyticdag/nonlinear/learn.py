@@ -1,0 +1,100 @@
+"""From rows to a DAG with fitted networks: select, train, break cycles, prune, refit.
+
+    neighbours?  ->  gran-dag | mlp  ->  finish (cycles, limits)  ->  pruning?  ->  refit
+
+Every step only takes edges away, so what `finish` has made acyclic stays acyclic.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+
+from analyticdag._typing import BoolArray, FloatArray
+from analyticdag.knowledge import Constraints
+from analyticdag.linear.finish import Finished, finish
+from analyticdag.linear.placement import to_float64
+from analyticdag.nonlinear.likelihood import negative_log_likelihood, slopes
+from analyticdag.nonlinear.neighbours import plausible_parents
+from analyticdag.nonlinear.networks import Networks, Shape
+from analyticdag.nonlinear.options import Options
+from analyticdag.nonlinear.pruning import Significance, significance
+from analyticdag.nonlinear.refit import refit
+from analyticdag.nonlinear.training import Place, Task, train_gran_dag, train_mlp
+from analyticdag.optimize.trace import STATUS_OF_STOP, Status, Trace
+
+_HELD_OUT = 0.2
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """Fitted networks as plain arrays: `values` is all their numbers, `shape` gives them sense."""
+
+    shape: Shape
+    values: FloatArray
+    adjacency: BoolArray
+    place: Place
+
+    def log_likelihood(self, rows: FloatArray) -> FloatArray:
+        """Return the mean log-likelihood of each column, on columns scaled as in the fit."""
+        networks = Networks(self.shape, self.place.put(self.values))
+        with torch.no_grad():
+            density = negative_log_likelihood(
+                networks, self.place.put(rows.T), self.place.put(self.adjacency)
+            )
+        return -np.asarray(density.double().mean(dim=1).cpu())
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """A DAG, the tests of its edges, its networks, and how it was found."""
+
+    finished: Finished
+    tests: Significance
+    model: Model
+    trace: Trace
+    status: Status
+    n_iter: int
+
+
+def learn(rows: FloatArray, options: Options, constraints: Constraints) -> Learned:
+    """Learn from centred rows (n, d)."""
+    place = Place.of(options)
+    if options.neighbours:
+        plausible = plausible_parents(rows, constraints.allowed, seed=options.seed)
+        constraints = constraints.restricted_to(plausible)
+    training, held_out = (place.put(part.T) for part in _split(rows, options.seed))
+    task = Task(rows, training, held_out, options, constraints, place)
+    trained = train_gran_dag(task) if options.model == "gran-dag" else train_mlp(task)
+    finished = finish(trained.strength, trained.threshold, constraints)
+    finished, tests = _pruned(rows, finished, options.level, constraints)
+    mask = place.put(finished.adjacency)
+    networks = refit(trained.networks, training, held_out, mask)
+    weights = to_float64(slopes(networks, place.put(rows.T), mask))
+    finished = replace(finished, weights=np.where(finished.adjacency, weights, 0.0))
+    model = Model(networks.shape, to_float64(networks.values), finished.adjacency, place)
+    status = STATUS_OF_STOP[trained.reason]
+    if status is Status.CONVERGED and finished.on_cycles:
+        status = Status.CYCLES_LEFT
+    return Learned(finished, tests, model, trained.trace, status, trained.n_steps)
+
+
+def _split(rows: FloatArray, seed: int) -> tuple[FloatArray, FloatArray]:
+    """Return training and held-out rows; at least one of each."""
+    order = np.random.default_rng(seed).permutation(len(rows))
+    held_out = max(1, round(_HELD_OUT * len(rows)))
+    return rows[order[held_out:]], rows[order[:held_out]]
+
+
+def _pruned(
+    rows: FloatArray, finished: Finished, level: float | None, constraints: Constraints
+) -> tuple[Finished, Significance]:
+    """Drop the edges whose test does not reject; a required edge always stays."""
+    tests = significance(rows, finished.adjacency)
+    if level is None:
+        return finished, tests
+    kept = finished.adjacency & (tests.keeps(level) | constraints.required)
+    weights = np.where(kept, finished.weights, 0.0)
+    return replace(finished, weights=weights, adjacency=kept), significance(rows, kept)

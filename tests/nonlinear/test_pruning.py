@@ -1,0 +1,70 @@
+"""Tests of edges on splines, and neighbours by trees."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from analyticdag.nonlinear.neighbours import plausible_parents
+from analyticdag.nonlinear.pruning import significance
+
+
+def bent(n: int = 400) -> np.ndarray:
+    """0 and 1 cause 2, by a parabola and a line; 3 is noise."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 4))
+    X[:, 2] += X[:, 0] ** 2 + 0.5 * X[:, 1]
+    return X
+
+
+def into(target: int, d: int = 4) -> np.ndarray:
+    adjacency = np.zeros((d, d), dtype=bool)
+    adjacency[:, target] = True
+    adjacency[target, target] = False
+    return adjacency
+
+
+def test_true_parents_stay_and_noise_goes() -> None:
+    tests = significance(bent(), into(2))
+    assert tests.keeps(1e-3)[:, 2].tolist() == [True, True, False, False]
+    assert tests.partial_r2[0, 2] > tests.partial_r2[1, 2] > tests.partial_r2[3, 2] >= 0.0
+    assert (tests.p_value[:, :2] == 1.0).all()
+
+
+def test_a_single_parent_of_few_values_is_an_ordinary_regression() -> None:
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 2, size=(60, 2)).astype(float)
+    X[:, 1] += rng.normal(size=60)
+    expected = stats.linregress(X[:, 0], X[:, 1])
+    tests = significance(X, np.array([[False, True], [False, False]]))
+    assert tests.p_value[0, 1] == pytest.approx(expected.pvalue)
+    assert tests.partial_r2[0, 1] == pytest.approx(expected.rvalue**2)
+
+
+def test_p_values_of_noise_are_uniform() -> None:
+    rng = np.random.default_rng(2)
+    found = [significance(rng.normal(size=(100, 2)), into(1, 2)).p_value[0, 1] for _ in range(200)]
+    assert stats.kstest(found, "uniform").pvalue > 0.01
+
+
+def test_copies_of_a_parent_do_not_break_the_test() -> None:
+    X = bent()
+    X[:, 1] = X[:, 0]
+    tests = significance(X, into(2))
+    assert np.isfinite(tests.p_value).all()
+    assert np.isfinite(tests.partial_r2).all()
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 12])
+def test_too_few_rows_prove_nothing_wrong(n: int) -> None:
+    tests = significance(bent(n), into(2))
+    assert ((tests.p_value >= 0.0) & (tests.p_value <= 1.0)).all()
+
+
+def test_neighbours_are_found_among_what_is_allowed() -> None:
+    allowed = into(2)
+    found = plausible_parents(bent(), allowed, seed=0)
+    assert found[0, 2]
+    assert not found[3, 2]
+    assert not (found & ~allowed).any()
