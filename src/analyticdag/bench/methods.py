@@ -22,6 +22,7 @@ import numpy as np
 
 from analyticdag._typing import FloatArray
 from analyticdag.baselines import BASELINES
+from analyticdag.bench.nonlinear import dagma_nonlinear, nonlinear
 from analyticdag.bench.parts import composed_path, search_from, start_alone
 from analyticdag.bench.tasks import find_function
 from analyticdag.errors import MissingDependencyError, ParameterError
@@ -190,6 +191,8 @@ METHODS: dict[str, Learner] = {
     # The package dagma has that name; our composition of the same method is told apart.
     **{"our-dagma" if name == "dagma" else name: _baseline(name) for name in BASELINES},
     "dagma": _dagma,
+    "nonlinear": nonlinear,
+    "dagma-nonlinear": dagma_nonlinear,
     "flop": _flop,
     "pc": _pc,
     "ges": _ges,
@@ -210,4 +213,6 @@ WARM_UP: dict[str, dict[str, Any]] = {
     "tmpi": {"steps": 10},
     "golem": {"steps": 10},
     "dagma": {"warm_iter": 10, "max_iter": 10},
+    "nonlinear": {"max_steps": 10},
+    "dagma-nonlinear": {"warm_iter": 10, "max_iter": 10},
 }

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 
-from analyticdag._arrays import host_view, like
+from analyticdag._arrays import host_view
 from analyticdag.acyclicity import Acyclicity
 from analyticdag.errors import DataError, OutsideDomainError
 
@@ -52,4 +53,6 @@ def _evaluate(
     except DataError:
         # Weights that ran away: a method sees NaN and stops, it does not die in the middle.
         return torch.full_like(A[0, 0], torch.nan), torch.zeros_like(A)
-    return like(value, A), like(gradient, A)
+    if host is None:
+        return value, gradient
+    return torch.as_tensor(value, dtype=A.dtype), torch.from_numpy(np.ascontiguousarray(gradient))
