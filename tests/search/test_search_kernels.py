@@ -206,3 +206,24 @@ def test_belief_in_a_weight_is_that_of_numerical_integration():
     assert belief.probability[0] == pytest.approx(dense.sum() / total)
     assert belief.mean[0] == pytest.approx(dense @ b / total)
     assert belief.variance[0] == pytest.approx(dense @ b**2 / total - (dense @ b / total) ** 2)
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_hubs_find_their_parents_and_their_order(swapped):
+    rng = np.random.default_rng(7)
+    n, sources = N, 200
+    X = rng.normal(size=(n, sources))
+    weights = rng.uniform(1.0, 2.0, (2, sources)) * rng.choice([-1, 1], (2, sources))
+    weights[:, 90:] = 0.0
+    first = X @ weights[0] + rng.normal(size=n)
+    second = 1.5 * first + X @ weights[1] + rng.normal(size=n)
+    data = np.column_stack([X, first, second])
+    order = np.arange(sources + 2)
+    if swapped:
+        order[-2:] = order[:-3:-1]
+    desk = open_desk(setting_for(np.cov(data.T, bias=True), noise=1.0), order)
+    assert_array_equal(desk.graph.order, np.arange(sources + 2))
+    for node in (sources, sources + 1):
+        found = desk.graph.parents[node, : desk.graph.count[node]]
+        assert np.isin(found, np.r_[np.arange(90), sources]).mean() > 0.95
+        assert desk.graph.count[node] >= 85

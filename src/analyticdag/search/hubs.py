@@ -19,14 +19,18 @@ from scipy.special import expit
 
 from analyticdag._jit import kernel
 from analyticdag._typing import FloatArray, IntArray
+from analyticdag.search.moves import GAIN, move
 from analyticdag.search.parents import PATIENT, grow_shrink
 from analyticdag.search.regression import clear, toggle
 from analyticdag.search.setting import Desk, Setting
-from analyticdag.search.store import store
+from analyticdag.search.store import install, store
 from analyticdag.search.tables import Bench, Task
 
 # Nodes with more parents than this share of the samples are hubs.
-HUB = 0.25
+HUB = 0.2
+# A hub with more residual variance than this, in noise variances, may lack a parent. (Hundreds of
+# parents explain a good part of the noise: a residual variance of one would be suspicious.)
+UNEXPLAINED = 0.3
 # Share of parents among the candidates to begin with.
 SHARE = 0.3
 # Factors go this part of the way to where they should be; all at once they would swing.
@@ -125,19 +129,56 @@ def offer(task: Task, bench: Bench, node: int, parents: IntArray, n_candidates: 
     return better
 
 
-def revisit_hubs(setting: Setting, desk: Desk) -> int:
-    """Try the sparse regression on nodes with very many parents; how many it helped."""
+def revisit_hubs(setting: Setting, desk: Desk) -> None:
+    """Weigh all candidates at once for nodes with very many parents, then try them swapped."""
     if setting.noise is None:
-        return 0
-    n, order, helped = setting.moments.samples_of, desk.graph.order, 0
-    for place in np.flatnonzero(desk.graph.count[order] > HUB * n[order]):
-        node, before = int(order[place]), order[:place]
-        S = setting.moments.covariance_of(node)
-        candidates = before[~setting.forbidden[before, node] & (np.diag(S)[before] > 0)]
-        likely = likely_parents(S, node, candidates, setting.noise, int(n[node]))
-        needed = np.flatnonzero(setting.required[:, node])
-        offered = np.concatenate([needed, np.setdiff1d(likely, needed, assume_unique=True)])
-        desk.patience[0] = 0
-        helped += offer(desk.task, desk.mover, node, offered, int(place))
-        desk.patience[0] = PATIENT
-    return helped
+        return
+    desk.patience[0] = 0
+    for node in hubs(setting, desk):
+        weigh_all(setting, desk, node, setting.noise)
+    for node in hubs(setting, desk):
+        swap_with_next(setting, desk, node, setting.noise)
+    desk.patience[0] = PATIENT
+
+
+def hubs(setting: Setting, desk: Desk) -> IntArray:
+    """Nodes with very many parents, in the order."""
+    order, many = desk.graph.order, HUB * setting.moments.samples_of
+    found: IntArray = order[desk.graph.count[order] > many[order]]
+    return found
+
+
+def weigh_all(setting: Setting, desk: Desk, node: int, noise: float) -> None:
+    """Offer a node its likely parents among those before it."""
+    place = int(np.flatnonzero(desk.graph.order == node)[0])
+    S, before = setting.moments.covariance_of(node), desk.graph.order[:place]
+    candidates = before[~setting.forbidden[before, node] & (np.diag(S)[before] > 0)]
+    likely = likely_parents(S, node, candidates, noise, int(setting.moments.samples_of[node]))
+    needed = np.flatnonzero(setting.required[:, node])
+    offered = np.concatenate([needed, likely[~np.isin(likely, needed)]])
+    offer(desk.task, desk.mover, node, offered, place)
+
+
+def swap_with_next(setting: Setting, desk: Desk, first: int, noise: float) -> None:
+    """Exchange a hub with the hub after it if that lowers the score.
+
+    A hub that lacks one strong parent looks like one whose parents cannot be told: only a whole
+    new regression of both, which no single step of the local search makes, shows the difference.
+    """
+    graph, place = desk.graph, int(np.flatnonzero(desk.graph.order == first)[0])
+    second = int(graph.order[min(place + 1, len(graph.order) - 1)])
+    if second not in hubs(setting, desk) or setting.required[first, second] or second == first:
+        return
+    pair = [first, second]
+    if (graph.residuals(setting)[pair] < UNEXPLAINED * noise).all():
+        return
+    before = graph.value[pair].sum()
+    old = [graph.parents[node, : graph.count[node]].copy() for node in pair]
+    move(desk.task, desk.mover, desk.passed, first, place + 1)
+    for node in reversed(pair):
+        weigh_all(setting, desk, node, noise)
+    if graph.value[pair].sum() < before - GAIN:
+        return
+    move(desk.task, desk.mover, desk.passed, first, place)
+    for node, parents in zip(pair, old, strict=True):
+        install(desk.task, desk.mover, node, parents, len(parents))
