@@ -213,7 +213,7 @@ def test_hubs_find_their_parents_and_their_order(swapped):
     rng = np.random.default_rng(7)
     n, sources = N, 200
     X = rng.normal(size=(n, sources))
-    weights = rng.uniform(1.0, 2.0, (2, sources)) * rng.choice([-1, 1], (2, sources))
+    weights = rng.uniform(3.0, 5.0, (2, sources)) * rng.choice([-1, 1], (2, sources))
     weights[:, 90:] = 0.0
     first = X @ weights[0] + rng.normal(size=n)
     second = 1.5 * first + X @ weights[1] + rng.normal(size=n)
