@@ -19,7 +19,7 @@ from analyticdag.linear.finish import Finished, finish
 from analyticdag.linear.options import Options
 from analyticdag.linear.paths import learn_path, path_options
 from analyticdag.linear.placement import Placement, to_float64
-from analyticdag.linear.refine import cheap_starts, refine
+from analyticdag.linear.refine import refine
 from analyticdag.linear.statistics import Statistics
 from analyticdag.optimize.trace import Status, Trace
 
@@ -77,11 +77,10 @@ def _searched(
         starts["path"] = topological_order(path.finished.adjacency)
         trace, n_iter = path.trace, path.n_iter
         status = Status.SEARCHED if path.status.converged else path.status
-    starts |= cheap_starts(statistics, constraints, options.seed)
     losses = (EQUAL, UNEQUAL) if options.loss == "auto" else (options.loss,)
     found = [refine(statistics, options, constraints, starts, loss) for loss in losses]
     trace = replace(trace, search=tuple(record for _, record in found))
-    n_iter = n_iter or len(starts) * len(losses)
+    n_iter = n_iter or sum(len(record.contributions) for _, record in found)
     if len(found) == 1:
         return Learned(found[0][0], options.loss, trace, status, n_iter)
     choice = choose_loss(statistics, found[0][0].weights, found[1][0].weights)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -17,9 +16,6 @@ from analyticdag.linear.options import Options
 from analyticdag.linear.statistics import Statistics
 from analyticdag.optimize.trace import SearchRecord
 from analyticdag.orders import conditional_variance_order, precedence, r2_order, random_order
-
-if TYPE_CHECKING:
-    from analyticdag.search import SearchResult
 
 logger = logging.getLogger(__name__)
 
@@ -49,7 +45,11 @@ def refine(
     starts: dict[str, IntArray],
     loss: str,
 ) -> tuple[Finished, SearchRecord]:
-    """Search from every start with the score that belongs to the loss."""
+    """Search with the score that belongs to the loss, from `starts` and from cheap orders.
+
+    Equal variances need no cheap orders: the search has one of its own, in layers of equal noise,
+    which the others never beat and take longer to lose against.
+    """
     # Compiled code: imported when it is used, so that importing the package stays cheap.
     from analyticdag.search import search_orders
     from analyticdag.search.scores import default_gamma, edge_penalty
@@ -57,36 +57,28 @@ def refine(
     score: Literal["unequal", "equal"] = "unequal" if loss == UNEQUAL else "equal"
     gamma = default_gamma(score)
 
-    def search(starts: Mapping[str, IntArray] | None) -> SearchResult:
-        return search_orders(
-            statistics.S,
-            statistics.n_samples,
-            score=score,
-            gamma=gamma,
-            allowed=constraints.allowed,
-            required=constraints.required,
-            max_parents=constraints.max_parents,
-            moments=statistics.moments,
-            starts=starts,
-            random_state=options.seed,
-            n_jobs=options.n_jobs,
-            progress=logger.info if options.verbose else None,
-        )
-
     if score == "unequal":
-        results = [search(starts)]
-    else:
-        # Known scale: the search has a start of its own, in layers of equal noise, which a random
-        # order never beats and takes ten times as long to lose against.
-        informed = {label: order for label, order in starts.items() if "random" not in label}
-        results = [search(None), search(informed)]
-    best = min(results, key=lambda result: result.score)
+        starts = starts | cheap_starts(statistics, constraints, options.seed)
+    best = search_orders(
+        statistics.S,
+        statistics.n_samples,
+        score=score,
+        gamma=gamma,
+        allowed=constraints.allowed,
+        required=constraints.required,
+        max_parents=constraints.max_parents,
+        moments=statistics.moments,
+        starts=starts,
+        random_state=options.seed,
+        n_jobs=options.n_jobs,
+        progress=logger.info if options.verbose else None,
+    )
     record = SearchRecord(
         loss=loss,
         score=float(best.score),
         start=best.start,
         price=edge_penalty(statistics.n_samples, len(statistics.S), gamma),
-        contributions=tuple(asdict(c) for result in results for c in result.contributions),
+        contributions=tuple(asdict(c) for c in best.contributions),
     )
     adjacency = (best.weights != 0.0) | constraints.required
     return Finished(best.weights, adjacency), record

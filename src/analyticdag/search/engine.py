@@ -103,8 +103,9 @@ def search_orders(
     `S` is the covariance of n_samples rows. `allowed[i, j]` and `required[i, j]` speak about the
     edge i -> j; required edges stay, and orders respect them. `moments` gives nodes covariances of
     their own, where interventions left some of the rows out of their equations. `starts` maps
-    labels to orders to start from (None: cheap ones). `n_jobs` threads are used, all processors if
-    None; the result does not depend on it. `progress` is told what happens, in words.
+    labels to orders to start from (None: cheap ones); equal variances add an order of their own.
+    `n_jobs` threads are used, all processors if None; the result does not depend on it. `progress`
+    is told what happens, in words.
     """
     cov = checked_covariance(S)
     gamma = default_gamma(score) if gamma is None else gamma
@@ -114,8 +115,10 @@ def search_orders(
     moments = moments or Moments.shared(cov, n_samples)
     setting = make_setting(moments, score, gamma, allowed, required, max_parents)
     setting, layered = with_noise(setting, allowed, required)
-    if starts is None:
-        starts = cheap_starts(setting, random_state) if layered is None else {"layered": layered}
+    if layered is not None:
+        starts = {"layered": layered, **(starts or {})}
+    elif starts is None:
+        starts = cheap_starts(setting, random_state)
     tell(f"order search from {len(starts)} starts: {', '.join(starts)}")
     runs = local_runs(setting, starts, n_jobs)
     if layered is None:
