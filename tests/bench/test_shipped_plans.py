@@ -41,7 +41,7 @@ CELLS = small_cells()
 
 @pytest.mark.parametrize("name", CELLS)
 def test_every_method_of_every_plan_works(name: str) -> None:
-    record = run_cell(CELLS[name])
+    record = run_cell(CELLS[name], threads=1)
     assert record["exit"] in ("ok", "missing"), record["reason"]
 
 
