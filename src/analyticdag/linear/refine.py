@@ -23,15 +23,19 @@ _RANDOM_STARTS = 2
 
 
 def cheap_starts(
-    statistics: Statistics, constraints: Constraints, seed: int
+    statistics: Statistics, constraints: Constraints, seed: int, equal: bool
 ) -> dict[str, IntArray]:
-    """Return orders that cost next to nothing, bent to what is known."""
+    """Return orders that cost next to nothing, bent to what is known.
+
+    With equal variances the order by conditional variance is enough beside the search's own, in
+    layers: orders that do not look at the scale never beat them and take long to lose.
+    """
     S, n = statistics.S, statistics.n_samples
     before = precedence(constraints.allowed, constraints.required)
-    starts = {
-        "conditional-variance": conditional_variance_order(S, before=before),
-        "r2": r2_order(S, n_samples=n, before=before),
-    }
+    starts = {"conditional-variance": conditional_variance_order(S, before=before)}
+    if equal:
+        return starts
+    starts["r2"] = r2_order(S, n_samples=n, before=before)
     for number in range(1, _RANDOM_STARTS + 1):
         rng = np.random.default_rng([seed, number])
         starts[f"random-{number}"] = random_order(S, rng, before=before)
@@ -45,11 +49,7 @@ def refine(
     starts: dict[str, IntArray],
     loss: str,
 ) -> tuple[Finished, SearchRecord]:
-    """Search with the score that belongs to the loss, from `starts` and from cheap orders.
-
-    Equal variances need no cheap orders: the search has one of its own, in layers of equal noise,
-    which the others never beat and take longer to lose against.
-    """
+    """Search with the score that belongs to the loss, from `starts` and from cheap orders."""
     # Compiled code: imported when it is used, so that importing the package stays cheap.
     from analyticdag.search import search_orders
     from analyticdag.search.scores import default_gamma, edge_penalty
@@ -57,8 +57,7 @@ def refine(
     score: Literal["unequal", "equal"] = "unequal" if loss == UNEQUAL else "equal"
     gamma = default_gamma(score)
 
-    if score == "unequal":
-        starts = starts | cheap_starts(statistics, constraints, options.seed)
+    starts = starts | cheap_starts(statistics, constraints, options.seed, score == "equal")
     best = search_orders(
         statistics.S,
         statistics.n_samples,
