@@ -22,9 +22,9 @@ from analyticdag.search.tables import COLLINEAR
 
 ScoreName: TypeAlias = Literal["unequal", "equal"]
 
-# The extended BIC's gamma. Knowing the scale halves the price: the noise level is not estimated
+# The extended BIC's gamma. Knowing the scale lowers the price: the noise level is not estimated
 # anew for every node, so fewer accidents need to be guarded against.
-_GAMMA: dict[str, float] = {"unequal": 1.0, "equal": 0.5}
+_GAMMA: dict[str, float] = {"unequal": 1.0, "equal": 0.75}
 
 
 def default_gamma(score: str) -> float:
