@@ -12,7 +12,7 @@ from analyticdag.graphs import is_dag
 from analyticdag.interventions import Moments
 from analyticdag.metrics import compare
 from analyticdag.search import search_orders, select_parents
-from analyticdag.search.scores import correlation, edge_penalty, graph_score
+from analyticdag.search.scores import correlation, default_gamma, edge_penalty, graph_score
 from analyticdag.simulate import simulate
 
 
@@ -40,7 +40,9 @@ def test_equal_variances_give_the_graph_itself_in_any_unit(kind, unit):
     assert compare(sim.weights, result.weights).shd <= 1
     assert result.start == "layered"
     assert result.score == pytest.approx(
-        graph_score(Moments.shared(S, 2000), result.weights, score="equal", gamma=0.5)
+        graph_score(
+            Moments.shared(S, 2000), result.weights, score="equal", gamma=default_gamma("equal")
+        )
     )
     assert result.contributions[0].iterated == pytest.approx(result.score)
 
