@@ -212,8 +212,7 @@ def test_nodes_are_scored_on_rows_of_their_own(score):
         assert_allclose(result.weights[parents, j], weights, rtol=1e-6)
         left = np.mean((kept[:, j] - kept[:, parents] @ weights) ** 2)
         misfit[j] = left if score == "equal" else n[j] * np.log(left / kept[:, j].var())
-    gamma = 1.0 if score == "unequal" else 0.5
-    price = edge_penalty(600, 8, gamma) * np.count_nonzero(result.weights)
+    price = edge_penalty(600, 8, default_gamma(score)) * np.count_nonzero(result.weights)
     total = misfit.sum() if score == "unequal" else n.sum() * np.log(np.average(misfit, weights=n))
     assert result.score == pytest.approx(total + price)
     assert compare(W, result.weights).shd_cpdag <= 2
