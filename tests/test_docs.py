@@ -15,6 +15,7 @@ PAGES = [
     "docs/how-to-choose.md",
     "docs/what-the-data-can-tell.md",
     "docs/sachs.md",
+    "docs/nonlinear.md",
 ]
 
 

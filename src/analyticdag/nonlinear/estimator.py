@@ -59,12 +59,12 @@ class NonlinearDAG(BaseEstimator):  # type: ignore[misc]
         mlp: "equal", one variance for all columns, which reads directions from the scales of the
         columns, or "constant", one for each.
     hidden_units : units in each hidden layer; None for ten.
-    lambda1 : mlp only; weight of the l1 penalty on the first layer. None for 0.02.
-    w_threshold : mlp only; input weights with a norm below this are no edge. None for 0.3.
+    lambda1 : mlp only; weight of the l1 penalty on the first layer. None for 0.01.
+    w_threshold : mlp only; input weights with a norm below this are no edge. None for 0.1.
     neighbours : whether to keep only candidate parents that random trees find useful before
         training. None: for gran-dag from 50 columns on.
     pruning : whether to drop edges that an additive spline regression does not need, or the level
-        of that test. None: at 0.001 for gran-dag, not for mlp.
+        of that test; True is 0.001.
     max_steps : gran-dag: steps in all, None for 100,000; mlp: steps of a stage, None for 1,000.
     knowledge : Knowledge or None
     dtype : "float64" or "float32"
@@ -94,7 +94,7 @@ class NonlinearDAG(BaseEstimator):  # type: ignore[misc]
         lambda1: float | None = None,
         w_threshold: float | None = None,
         neighbours: bool | None = None,
-        pruning: bool | float | None = None,
+        pruning: bool | float = True,
         max_steps: int | None = None,
         knowledge: Knowledge | None = None,
         dtype: str = "float64",
@@ -153,6 +153,9 @@ class NonlinearDAG(BaseEstimator):  # type: ignore[misc]
             )
         known = options.knowledge.resolve(names).restricted_to(statistics.touchable)
         rows = (values - statistics.mean) / statistics.scale
+        # A likelihood without bound would pull at everything else: constants learn as pure noise.
+        noise = np.random.default_rng(options.seed).standard_normal(rows.shape)
+        rows = np.where(statistics.constant, noise, rows)
         self._keep(statistics, options, learn(rows, options, known))
         return self
 

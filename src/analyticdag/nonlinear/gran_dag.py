@@ -116,7 +116,9 @@ def _subproblem(problem: Problem, networks: Networks, state: State) -> State:
             break
         if step % WINDOW == 1:
             curve.append(_held_out(problem, networks, mask) + _pressure(state, value))
-            if not math.isfinite(curve[-1]) or _settled(curve):
+            if not math.isfinite(curve[-1]):
+                value = math.nan
+            if math.isnan(value) or _settled(curve):
                 break
     return _updated(problem, networks, replace(state, mask=mask), value, step)
 
@@ -143,7 +145,7 @@ def _updated(problem: Problem, networks: Networks, state: State, h: float, step:
     """Close a subproblem: its record, and the multipliers of the next one."""
     record = _record(problem, networks, state, step)
     n_steps = state.n_steps + step
-    if not math.isfinite(record.objective):
+    if not math.isfinite(record.objective + h):
         record = replace(record, reason=Stop.NOT_FINITE)
     elif n_steps >= problem.max_steps and h > H_THRESHOLD:
         record = replace(record, reason=Stop.MAX_STEPS)

@@ -23,7 +23,7 @@ MODELS = tuple(VARIANCES)
 DTYPES = ("float64", "float32")
 MANY_COLUMNS = 50  # from here on GraN-DAG selects neighbours first
 LEVEL = 1e-3  # of the pruning tests
-_LAMBDA1, _THRESHOLD = 0.02, 0.3  # of the network in DAGMA's package
+_LAMBDA1, _THRESHOLD = 0.01, 0.1  # with pruning to follow; DAGMA's package has 0.02 and 0.3
 _STEPS = {"gran-dag": 100_000, "mlp": 1_000}
 
 
@@ -59,7 +59,6 @@ class Options:
         model, many = estimator.model, n_features >= MANY_COLUMNS
         knowledge = Knowledge() if estimator.knowledge is None else estimator.knowledge
         check_type("knowledge", knowledge, Knowledge)
-        gran_dag = model == "gran-dag"
         return cls(
             model=model,
             function=as_function(estimator.constraint),
@@ -67,8 +66,8 @@ class Options:
             hidden_units=_count("hidden_units", estimator.hidden_units, 10),
             lambda1=_number("lambda1", estimator.lambda1, _LAMBDA1, math.inf),
             w_threshold=_number("w_threshold", estimator.w_threshold, _THRESHOLD, math.inf),
-            neighbours=_flag("neighbours", estimator.neighbours, gran_dag and many),
-            level=_level(estimator.pruning, gran_dag),
+            neighbours=_flag("neighbours", estimator.neighbours, many and model == "gran-dag"),
+            level=_level(estimator.pruning),
             max_steps=_count("max_steps", estimator.max_steps, _STEPS[model]),
             knowledge=knowledge,
             dtype=estimator.dtype,
@@ -108,10 +107,8 @@ def _variance(model: str, variance: Any) -> str:
     return str(variance)
 
 
-def _level(pruning: Any, by_default: bool) -> float | None:
+def _level(pruning: Any) -> float | None:
     """Return the level of the pruning tests: True means the published one."""
-    if pruning is None:
-        return LEVEL if by_default else None
     if isinstance(pruning, bool):
         return LEVEL if pruning else None
     return _number("pruning", pruning, LEVEL, 1.0)
