@@ -27,8 +27,8 @@ class Status(Enum):
 
     CONVERGED = "the last stage met its tolerance and left no cycle; nothing to do"
     MAX_STEPS = (
-        "the last stage used all its steps while the objective was still changing; allow more with "
-        "max_steps (of the schedule where there is one), or a larger tol if this is accurate enough"
+        "the last stage used all its steps while the objective was still changing; raise "
+        "max_steps (in the schedule where there is one), or tol if this is accurate enough"
     )
     CYCLES_LEFT = (
         "the last stage met its tolerance but its weights still held a cycle, so the weakest "
