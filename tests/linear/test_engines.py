@@ -145,10 +145,21 @@ def test_auto_sees_equal_variances_under_other_noises(noise: str) -> None:
     assert AnalyticDAG(solver="order").fit(data(noise=noise).data).loss_ == "likelihood-ev"
 
 
-def test_rescaling_changes_nothing_when_variances_are_free() -> None:
-    one = AnalyticDAG(loss="likelihood-nv").fit(frame())
-    other = AnalyticDAG(loss="likelihood-nv").fit(frame() * [10, 0.1, 3, 1, 7, 0.01])
-    np.testing.assert_array_equal(one.cpdag_, other.cpdag_)
+@pytest.mark.parametrize("settings", [{}, {"solver": "order"}, {"lambda1": "auto"}])
+@pytest.mark.parametrize(("code", "seed"), [("ER2", 0), ("ER2", 1), ("ER4", 2), ("ER4", 5)])
+def test_rescaling_changes_nothing_when_variances_are_free(
+    code: str, seed: int, settings: dict[str, Any]
+) -> None:
+    X = simulate(code, n_nodes=15, n_samples=120, noise_scale=(0.5, 1.5), seed=seed).data
+    rng = np.random.default_rng(seed)
+    model = AnalyticDAG(loss="likelihood-nv", **settings).fit(X)
+    scales = 10.0 ** rng.uniform(-3.0, 3.0, 15)
+    for factor in (scales, np.where(np.arange(15) == seed, 1000.0, 1.0)):
+        other = AnalyticDAG(loss="likelihood-nv", **settings).fit(X * factor)
+        np.testing.assert_array_equal(model.cpdag_, other.cpdag_)
+        np.testing.assert_allclose(
+            other.weights_, model.weights_ * factor / factor[:, None], rtol=1e-6, atol=1e-9
+        )
 
 
 def test_auto_is_silent_about_standardised_data() -> None:

@@ -37,7 +37,7 @@ from analyticdag.linear.labels import (
 )
 from analyticdag.linear.learn import Learned, learn
 from analyticdag.linear.options import SCALE_LOSSES, Options
-from analyticdag.linear.paths import announce_compiler, constraints_on
+from analyticdag.linear.paths import announce_compiler, constraints_on, path_statistics
 from analyticdag.linear.placement import choose_placement, to_host
 from analyticdag.linear.selection import Selection, select
 from analyticdag.linear.statistics import Statistics
@@ -219,7 +219,8 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
         announce_compiler(options)
         self.selection_ = None
         if options.to_choose:
-            self.selection_, start = select(statistics, options, constraints, place)
+            seen = path_statistics(statistics, options)
+            self.selection_, start = select(seen, options, constraints, place)
             best = self.selection_.best
             options = replace(
                 options, lambda1=best.lambda1, w_threshold=best.w_threshold, start=start

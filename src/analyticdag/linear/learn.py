@@ -6,6 +6,9 @@
     path, True        follow the path; search from its order and from cheap ones
 
 Under `loss="auto"` it is done for equal and for unequal variances, and BIC chooses.
+
+The search under unequal variances does not depend on the units of the columns. With that loss its
+starts do not either: path and cheap orders see columns of variance one (`paths.path_statistics`).
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from analyticdag.knowledge import Constraints
 from analyticdag.linear.choice import EQUAL, UNEQUAL, LossChoice, choose_loss, least_squares_weights
 from analyticdag.linear.finish import Finished, finish
 from analyticdag.linear.options import Options
-from analyticdag.linear.paths import learn_path, path_options
+from analyticdag.linear.paths import learn_path, path_options, path_statistics
 from analyticdag.linear.placement import Placement, to_float64
 from analyticdag.linear.refine import refine
 from analyticdag.linear.statistics import Statistics
@@ -72,8 +75,9 @@ def _searched(
 ) -> Learned:
     """Search over orders, from the path's order too where there is a path."""
     starts, trace, status, n_iter = {}, Trace(), Status.SEARCHED, 0
+    seen = path_statistics(statistics, options)
     if options.minimiser is not None:
-        path = _path(statistics, path_options(options, statistics), constraints, place)
+        path = _path(seen, path_options(options, seen), constraints, place)
         starts["path"] = topological_order(path.finished.adjacency)
         trace, n_iter = path.trace, path.n_iter
         status = Status.SEARCHED if path.status.converged else path.status

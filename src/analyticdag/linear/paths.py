@@ -62,6 +62,13 @@ def learn_path(
     )
 
 
+def path_statistics(statistics: Statistics, options: Options) -> Statistics:
+    """Return what the path sees: a start for a search that knows no units must know none."""
+    if options.refine and options.loss == UNEQUAL:
+        return statistics.with_unit_variances()
+    return statistics
+
+
 def path_options(options: Options, statistics: Statistics) -> Options:
     """Under "auto" the path is a start among others: the cheap loss that can see something."""
     if options.loss != "auto":

@@ -13,6 +13,7 @@ from analyticdag.knowledge import Constraints
 from analyticdag.linear.choice import UNEQUAL
 from analyticdag.linear.finish import Finished
 from analyticdag.linear.options import Options
+from analyticdag.linear.paths import path_statistics
 from analyticdag.linear.statistics import Statistics
 from analyticdag.optimize.trace import SearchRecord
 from analyticdag.orders import conditional_variance_order, precedence, r2_order, random_order
@@ -57,7 +58,8 @@ def refine(
     score: Literal["unequal", "equal"] = "unequal" if loss == UNEQUAL else "equal"
     gamma = default_gamma(score)
 
-    starts = starts | cheap_starts(statistics, constraints, options.seed, score == "equal")
+    seen = path_statistics(statistics, options)
+    starts = starts | cheap_starts(seen, constraints, options.seed, score == "equal")
     best = search_orders(
         statistics.S,
         statistics.n_samples,

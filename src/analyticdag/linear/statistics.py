@@ -80,6 +80,14 @@ class Statistics:
         """How many rows there are."""
         return int(self.moments.n_samples[0])
 
+    def with_unit_variances(self) -> Statistics:
+        """Return the statistics of the columns in units of their standard deviations."""
+        sd = np.sqrt(np.diag(self.S))
+        moments = self.moments.scaled(sd)
+        np.fill_diagonal(moments.S[0], 1.0)  # rounding must not put the columns in an order
+        rows = None if self.rows is None else self.rows / sd
+        return replace(self, moments=moments, scale=self.scale * sd, rows=rows)
+
     def undisturbed_mean(self, W: FloatArray) -> FloatArray:
         """Return the mean of the columns, in their own units, where nothing is done to any."""
         if self.perturbed is None:

@@ -42,6 +42,8 @@ from analyticdag.search.store import initialise
 # How many of the starts go on to the iterated search.
 ITERATED = 2
 RANDOM_STARTS = 2
+# Starts that meet in one graph differ by rounding, which must not rank them: decimals that count.
+TIES = 6
 
 
 @dataclass(frozen=True)
@@ -141,7 +143,7 @@ def local_runs(setting: Setting, starts: Mapping[str, ArrayLike], n_jobs: int | 
         for label, order in starts.items()
     ]
     runs = in_threads(lambda start: search_locally(setting, *start), labelled, n_jobs)
-    return sorted(runs, key=lambda run: (run.local, run.label))
+    return sorted(runs, key=lambda run: (round(run.local, TIES), run.label))
 
 
 def iterated_runs(
@@ -153,7 +155,8 @@ def iterated_runs(
         runs[:ITERATED],
         n_jobs,
     )
-    return sorted(leaders + runs[ITERATED:], key=lambda run: (run.iterated, run.label))
+    ended = leaders + runs[ITERATED:]
+    return sorted(ended, key=lambda run: (round(run.iterated, TIES), run.label))
 
 
 def with_noise(
