@@ -21,6 +21,8 @@ from analyticdag.orders import conditional_variance_order, precedence, r2_order,
 logger = logging.getLogger(__name__)
 
 _RANDOM_STARTS = 2
+# Conditional variances need this many rows for each node.
+_ROWS_PER_NODE = 2
 
 
 def cheap_starts(
@@ -29,10 +31,13 @@ def cheap_starts(
     """Return orders that cost next to nothing, bent to what is known.
 
     With equal variances the order by conditional variance is enough beside the search's own, in
-    layers: orders that do not look at the scale never beat them and take long to lose.
+    layers: orders that do not look at the scale never beat them and take long to lose. Nor does
+    that one where there are too few rows to condition on all nodes placed.
     """
     S, n = statistics.S, statistics.n_samples
     before = precedence(constraints.allowed, constraints.required)
+    if equal and n < _ROWS_PER_NODE * len(S):
+        return {}
     starts = {"conditional-variance": conditional_variance_order(S, before=before)}
     if equal:
         return starts
