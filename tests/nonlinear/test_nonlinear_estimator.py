@@ -55,17 +55,6 @@ def test_mlp_finds_bent_equations() -> None:
     assert model.n_iter_ == sum(record.step for record in model.trace_)
 
 
-@pytest.mark.slow
-def test_gran_dag_trains_until_its_constraint_is_zero() -> None:
-    model = NonlinearDAG(random_state=0).fit(bent())
-    assert model.status_ is Status.CONVERGED
-    assert model.trace_.records[-1].h <= 1e-8
-    assert {frozenset((e.source, e.target)) for e in model.edges_} == {
-        frozenset((0, 1)),
-        frozenset((1, 2)),
-    }
-
-
 @FEW_STEPS
 @MODELS
 @pytest.mark.parametrize(
