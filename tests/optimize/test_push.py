@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import array_api_strict as xp
 import numpy as np
 import pytest
 
@@ -59,6 +60,31 @@ def test_the_edge_of_the_domain_is_not_missed() -> None:
     np.testing.assert_allclose(push(inside), constraint.gradient(inside), rtol=1e-6)
     with pytest.raises(OutsideDomainError):
         push(past)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, xp.asarray])
+@pytest.mark.parametrize("name", ["order-2", "order-4", "a sum"])
+def test_next_to_a_strong_pole_s_is_reset(name: str, kind: Any) -> None:
+    constraint = Acyclicity(FUNCTIONS[name])
+    near, clear = weights(0.97), weights(0.92)
+    push = push_of(constraint, kind(near), reset=True)
+    reset = Acyclicity(constraint.function.scaled(0.97 + 0.1 * constraint.function.pole_order))
+    np.testing.assert_allclose(np.asarray(push(kind(near))), reset.gradient(near), rtol=1e-6)
+    np.testing.assert_allclose(np.asarray(push(kind(clear))), constraint.gradient(clear), rtol=1e-6)
+
+
+def test_the_more_nodes_the_closer_to_the_edge() -> None:
+    constraint, W = Acyclicity(named("order-3")), weights(0.97, d=300)
+    np.testing.assert_allclose(
+        push_of(constraint, W, reset=True)(W), constraint.gradient(W), rtol=1e-6
+    )
+
+
+def test_the_simple_pole_is_approached_as_in_dagma() -> None:
+    constraint, W = Acyclicity(named("order-1")), weights(0.999)
+    np.testing.assert_allclose(
+        push_of(constraint, W, reset=True)(W), constraint.gradient(W), rtol=1e-6
+    )
 
 
 def test_a_singular_matrix_is_outside() -> None:

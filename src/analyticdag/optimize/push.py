@@ -10,6 +10,12 @@ arithmetic,
 
 with c1 the coefficient of x, and hands over to `Acyclicity` whatever is not plainly inside the
 domain. Everything else (other functions, other array kinds) goes to `Acyclicity` at once.
+
+With `reset`, a matrix close to the edge of the domain counts as outside where the push has a pole
+of order two or more, as in the paper's code: Algorithm 1 sums at most 2d terms of the series, so
+it resets s as soon as (A/s)^2d has not died out. Next to such a pole the push is so large that
+Adam, which divides by the size of past gradients, hardly moves for a thousand steps. The simple
+pole of order-1 does no such harm (measured), and there outside means outside.
 """
 
 from __future__ import annotations
@@ -25,6 +31,7 @@ from scipy.linalg import lapack
 
 from analyticdag._typing import Array
 from analyticdag.acyclicity import Acyclicity
+from analyticdag.errors import OutsideDomainError
 from analyticdag.functions import AnalyticFunction, Exponential
 
 Push: TypeAlias = Callable[[Array], Array]
@@ -35,6 +42,12 @@ _ROUNDING = 1e-12
 # Taylor coefficients of exp, in rows of four: with norms up to 1/2 the rest is below 1e-15.
 _TAYLOR = np.array([1.0 / math.factorial(k) for k in range(12)]).reshape(3, 4)
 _TAYLOR_NORM = 0.5
+# Algorithm 1's tolerance for what is left of the series after 2d terms.
+_RESIDUAL = 1e-6
+# As for a hundred nodes: on a few nodes 2d terms would call half of the domain its edge.
+_FEWEST_TERMS = 200
+# Products with M that may be spent on showing that W is clear of the edge.
+_PRODUCTS = 16
 # Past this norm an exponential is about to overflow: a case for care, not for speed.
 _LARGE_NORM = 500.0
 
@@ -42,19 +55,43 @@ _LARGE_NORM = 500.0
 def push_of(constraint: Acyclicity, W: Array, *, reset: bool) -> Push:
     """Return W -> ∇h(W) for arrays like W.
 
-    Outside the domain it resets s as in Algorithm 1, or without `reset` raises
-    OutsideDomainError.
+    Outside the domain, and next to its edge, it resets s as in Algorithm 1; without `reset` it
+    raises OutsideDomainError outside.
     """
-    careful: Push = (lambda W: constraint.adaptive(W)[1]) if reset else constraint.gradient
-    f = constraint.function
+    f, share = constraint.function, 1.0
+    careful: Push = constraint.gradient
+    if reset and isinstance(f, AnalyticFunction) and math.isfinite(f.radius):
+        share = _share_in_reach(W.shape[0], f.pole_order)
+        careful = _algorithm_1(constraint, Acyclicity(f.scaled(share), constraint.method))
     if not (is_numpy_array(W) and W.dtype == np.float64 and isinstance(f, AnalyticFunction)):
         return careful
     if f.order is not None:
-        return _order_push(f, f.order, len(W), careful)
+        return _order_push(f, f.order, len(W), careful, 1.0 - share)
     return _exponential_push(f, careful) if f == Exponential(f.scale) else careful
 
 
-def _order_push(f: AnalyticFunction, order: int, d: int, careful: Push) -> Push:
+def _share_in_reach(d: int, pole_order: int) -> float:
+    """Return the ρ(A)/s up to which 2d terms, a power of two, leave less than _RESIDUAL."""
+    if pole_order < 2:
+        return 1.0
+    terms = 2.0 ** math.ceil(math.log2(max(2 * d, _FEWEST_TERMS)))
+    return float(_RESIDUAL ** (1.0 / terms))
+
+
+def _algorithm_1(constraint: Acyclicity, narrowed: Acyclicity) -> Push:
+    """∇h at the constraint's s, or at a reset one where W is not in the `narrowed` domain."""
+
+    def push(W: Array) -> Array:
+        try:
+            narrowed.value(W)
+        except OutsideDomainError as outside:
+            return narrowed.widened(outside).gradient(W)
+        return constraint.gradient(W)
+
+    return push
+
+
+def _order_push(f: AnalyticFunction, order: int, d: int, careful: Push, distance: float) -> Push:
     inverse_scale, slope = 1.0 / f.scale, 2.0 * f.coefficient(1)
     # A full-size work array makes getri about a third faster; ask for its size once.
     lwork = int(lapack.dgetri_lwork(d)[0].real) if d else 1
@@ -71,11 +108,27 @@ def _order_push(f: AnalyticFunction, order: int, d: int, careful: Push) -> Push:
         lowest = M.min()
         if not (lowest >= 0.0 or lowest >= -_ROUNDING * M.max()):  # NaN fails both
             return careful(W)
+        if distance and not _clear_of_edge(M, distance):
+            return careful(W)
         G = _power(M.T, order).T * W
         G *= slope
         return G
 
     return push
+
+
+def _clear_of_edge(M: _Matrix, distance: float) -> bool:
+    """Whether ρ(A)/s is shown to be at most 1 - distance, given M = (I - A/s)⁻¹ ≥ 0.
+
+    With v = M·u, u > 0: (A/s)·v = v - u, so ρ(A)/s ≤ 1 - min u/v. Repeating it makes it tight.
+    """
+    u = np.ones(len(M))
+    for _ in range(_PRODUCTS):
+        v = M @ u
+        if (u >= distance * v).all():
+            return True
+        u = v / v.max()
+    return False
 
 
 def _power(M: _Matrix, n: int) -> _Matrix:
