@@ -1,6 +1,7 @@
 """`loss="auto"`: let the data say whether the noise variances are equal.
 
-Both models are fitted; equal variances has d - 1 fewer parameters. BIC compares
+Both models are fitted, the second with care only if it is not clearly worse on the order found
+under the first; equal variances has d - 1 fewer parameters. BIC compares
 
     unequal:  n·Σ_j log(v_j)           + log(n)·(edges + d)
     equal:    n·Σ_j log(v_j) + spread  + log(n)·(edges + 1)

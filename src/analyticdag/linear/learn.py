@@ -5,7 +5,8 @@
     path, False       follow the path; threshold, break cycles
     path, True        follow the path; search from its order and from cheap ones
 
-Under `loss="auto"` it is done for equal and for unequal variances, and BIC chooses.
+Under `loss="auto"` it is done for equal and for unequal variances, and BIC chooses; the second
+search is left out where the first one already settles it.
 
 The search under unequal variances does not depend on the units of the columns. With that loss its
 starts do not either: path and cheap orders see columns of variance one (`paths.path_statistics`).
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from analyticdag._typing import IntArray
 from analyticdag.graphs import topological_order
 from analyticdag.knowledge import Constraints
 from analyticdag.linear.choice import EQUAL, UNEQUAL, LossChoice, choose_loss, least_squares_weights
@@ -22,9 +24,9 @@ from analyticdag.linear.finish import Finished, finish
 from analyticdag.linear.options import Options
 from analyticdag.linear.paths import learn_path, path_options, path_statistics
 from analyticdag.linear.placement import Placement, to_float64
-from analyticdag.linear.refine import refine
+from analyticdag.linear.refine import refine, unequal_along
 from analyticdag.linear.statistics import Statistics
-from analyticdag.optimize.trace import Status, Trace
+from analyticdag.optimize.trace import SearchRecord, Status, Trace
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,19 +76,38 @@ def _searched(
     statistics: Statistics, options: Options, constraints: Constraints, place: Placement
 ) -> Learned:
     """Search over orders, from the path's order too where there is a path."""
-    starts, trace, status, n_iter = {}, Trace(), Status.SEARCHED, 0
+    starts: dict[str, IntArray] = {}
+    trace, status, n_iter = Trace(), Status.SEARCHED, 0
     seen = path_statistics(statistics, options)
     if options.minimiser is not None:
         path = _path(seen, path_options(options, seen), constraints, place)
         starts["path"] = topological_order(path.finished.adjacency)
         trace, n_iter = path.trace, path.n_iter
         status = Status.SEARCHED if path.status.converged else path.status
-    losses = (EQUAL, UNEQUAL) if options.loss == "auto" else (options.loss,)
-    found = [refine(statistics, options, constraints, starts, loss) for loss in losses]
-    trace = replace(trace, search=tuple(record for _, record in found))
-    n_iter = n_iter or sum(len(record.contributions) for _, record in found)
-    if len(found) == 1:
-        return Learned(found[0][0], options.loss, trace, status, n_iter)
-    choice = choose_loss(statistics, found[0][0].weights, found[1][0].weights)
-    finished = found[losses.index(choice.loss)][0]
-    return Learned(finished, choice.loss, trace, status, n_iter, choice)
+    if options.loss == "auto":
+        finished, records, choice = _searched_for_both(statistics, options, constraints, starts)
+    else:
+        finished, record = refine(statistics, options, constraints, starts, options.loss)
+        records, choice = (record,), None
+    trace = replace(trace, search=records)
+    n_iter = n_iter or sum(len(record.contributions) for record in records)
+    loss = options.loss if choice is None else choice.loss
+    return Learned(finished, loss, trace, status, n_iter, choice)
+
+
+def _searched_for_both(
+    statistics: Statistics, options: Options, constraints: Constraints, starts: dict[str, IntArray]
+) -> tuple[Finished, tuple[SearchRecord, ...], LossChoice]:
+    """Search under equal variances, and under unequal ones unless those are clearly not needed.
+
+    Where the variances are equal the search for unequal ones is by far the longer, so its best
+    parents along the order just found speak for it first.
+    """
+    equal, record = refine(statistics, options, constraints, starts, EQUAL)
+    along = unequal_along(statistics, constraints, topological_order(equal.adjacency))
+    choice = choose_loss(statistics, equal.weights, along)
+    if choice.loss == EQUAL:
+        return equal, (record,), choice
+    unequal, other = refine(statistics, options, constraints, starts, UNEQUAL)
+    choice = choose_loss(statistics, equal.weights, unequal.weights)
+    return equal if choice.loss == EQUAL else unequal, (record, other), choice
