@@ -15,6 +15,7 @@ Matplotlib is imported when a figure is drawn, and comes with the extra `bench`.
 from __future__ import annotations
 
 import importlib
+import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,9 +23,10 @@ from typing import Any
 from analyticdag.bench.growth import along, curve, exponent
 from analyticdag.bench.paper.figures import paper_figures
 from analyticdag.bench.plan import shipped_plans
-from analyticdag.bench.records import Record, recorded
+from analyticdag.bench.records import Record
 from analyticdag.bench.render import methods_of, settings_of
-from analyticdag.bench.summary import latest, setting_of, summarise
+from analyticdag.bench.select import planned_records
+from analyticdag.bench.summary import setting_of, summarise
 from analyticdag.errors import MissingDependencyError, ParameterError
 
 __all__ = ["can_draw", "draw", "draw_all", "figure_name"]
@@ -70,7 +72,7 @@ def draw_all(pages: Path) -> list[Path]:
     """Draw every figure that the records in ``pages/records`` allow into ``pages/figures``."""
     written = []
     for plan in shipped_plans():
-        records = latest(recorded(pages / "records", plan))
+        records = planned_records(pages / "records", plan)
         for kind in _WANTED.get(plan, ()):
             if can_draw(kind, plan, records):
                 written += draw(kind, plan, records, pages / "figures")
@@ -185,9 +187,14 @@ def _pareto(plt: Any, kind: str, plan: str, records: Sequence[Record]) -> Any:
             if seconds is not None and shd is not None:
                 points[method] = (seconds, shd)
                 axis.plot(seconds, shd, linestyle="none", label=method, **_style(methods, method))
-        axis.step(*zip(*_front(points.values()), strict=True), where="post", color="0.75", zorder=0)
         axis.set_title(_short_words(setting, "samples"), fontsize=8)
         axis.set(xlabel="seconds", xscale="log", ylabel=distance.upper().replace("_", "-"))
+        front = _front(points.values())
+        decades = _decades([seconds for seconds, _ in points.values()])
+        axis.set_xlim(decades)
+        # To the edge of the panel: also a method that beats all others has a line.
+        front.append((decades[1], front[-1][1]))
+        axis.step(*zip(*front, strict=True), where="post", color="0.75", zorder=0)
         axis.set_yscale("symlog", linthresh=1.0)
         axis.set_ylim(-0.3, 1.6 * max(shd for _, shd in points.values()) + 1)
     _legend(figure, axes)
@@ -213,6 +220,12 @@ def _short_words(setting: tuple[tuple[str, object], ...], left_out: str) -> str:
         if key != left_out
     ]
     return ", ".join(words)
+
+
+def _decades(values: Sequence[float]) -> tuple[float, float]:
+    """The powers of ten around the values: a logarithmic axis then has labels that fit."""
+    low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
+    return 10.0**low, 10.0 ** max(high, low + 1)
 
 
 def _front(points: Any) -> list[tuple[float, float]]:

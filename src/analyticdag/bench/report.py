@@ -30,7 +30,7 @@ from analyticdag.bench.paper import paper_tables
 from analyticdag.bench.plan import load_plan
 from analyticdag.bench.records import Record, RecordFile, pack_records, recorded
 from analyticdag.bench.render import failures, method_tables, metric_table, speed_table
-from analyticdag.bench.select import command
+from analyticdag.bench.select import command, planned_records
 from analyticdag.bench.summary import latest, table
 from analyticdag.errors import DataError
 
@@ -86,17 +86,7 @@ def _block(order: str, folder: Path) -> str:
     if kind not in _KINDS or not arguments:
         raise DataError(f"no block is called {order!r}; known: {', '.join(_KINDS)}, each of a plan")
     plan, *rest = arguments
-    return _KINDS[kind](plan, _records(folder, plan), rest)
-
-
-def _records(folder: Path, plan: str) -> list[Record]:
-    """The records of cells that the plan still has, in its order."""
-    place = {cell.key: number for number, cell in enumerate(load_plan(plan).cells)}
-    records = {record["key"]: record for record in recorded(folder, plan)}  # the last one counts
-    return sorted(
-        (record for key, record in records.items() if key in place),
-        key=lambda record: place[record["key"]],
-    )
+    return _KINDS[kind](plan, planned_records(folder, plan), rest)
 
 
 def _paper(plan: str, records: Sequence[Record], rest: Sequence[str]) -> str:

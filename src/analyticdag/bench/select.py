@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
-from analyticdag.bench.plan import Cell, Plan
+from analyticdag.bench.plan import Cell, Plan, load_plan
+from analyticdag.bench.records import Record, recorded
 from analyticdag.errors import ParameterError
 
-__all__ = ["command", "select"]
+__all__ = ["command", "planned_records", "select"]
 
 
 def select(
@@ -85,3 +87,13 @@ def _value(cell: Cell, key: str) -> str | None:
 
 def _meets(cell: Cell, conditions: Sequence[tuple[str, set[str]]]) -> bool:
     return all(_value(cell, key) in values for key, values in conditions)
+
+
+def planned_records(folder: Path, plan: str) -> list[Record]:
+    """The records of cells that the plan still has, in its order."""
+    place = {cell.key: number for number, cell in enumerate(load_plan(plan).cells)}
+    records = {record["key"]: record for record in recorded(folder, plan)}  # the last one counts
+    return sorted(
+        (record for key, record in records.items() if key in place),
+        key=lambda record: place[record["key"]],
+    )
