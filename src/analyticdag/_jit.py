@@ -5,10 +5,10 @@ cached on disk where the installation or the user's cache directory can be writt
 (a read-only container, no home directory) the kernel still works and is compiled once per process.
 Kernels release the global interpreter lock, so that plain threads keep every core busy.
 
-`helper` marks a function that is pasted into the kernels that call it. Every kernel costs the
-compiler a fixed fraction of a second, so only what is called from several places, or from Python,
-is a kernel. A constant as an argument makes the compiler start again for each value: pass
-int(CONSTANT) where that is not wanted.
+Only what Python calls is a kernel: each costs the compiler a tenth of a second for the way in and
+out, and what a kernel calls is optimised again with it. A piece of kernels is a `part`, compiled
+once and called, if several places want it, and a `helper`, pasted where it is called, if only one
+does. Python sees a part as the plain function it is: `kernel(function)` compiles it by itself.
 
 `struct` declares a record of arrays and numbers that kernels pass on as one pointer: thirty arrays
 as thirty arguments would take minutes to compile.
@@ -23,6 +23,7 @@ from typing import Any, TypeVar, cast
 import numba
 from numba import types
 from numba.experimental import structref
+from numba.extending import register_jitable
 
 # numba's annotations stop at this module.
 _structref: Any = structref
@@ -48,8 +49,14 @@ def kernel(function: F) -> F:
     return _compile(function, **_OPTIONS)
 
 
+def part(function: F) -> F:
+    """A piece of several kernels: compiled when one of them is, without a way in from Python."""
+    piece: F = register_jitable(**_OPTIONS)(function)
+    return piece
+
+
 def helper(function: F) -> F:
-    """A piece of a kernel: its body is pasted where it is called."""
+    """A piece of one kernel: its body is pasted where it is called."""
     return _compile(function, inline="always", **_OPTIONS)
 
 

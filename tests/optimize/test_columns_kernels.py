@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from analyticdag._jit import kernel
 from analyticdag.functions import Exponential, Inverse, Logarithm
-from analyticdag.optimize.columns.barrier import constraint_slopes, constraint_value
+from analyticdag.optimize.columns import barrier, elastic
+from analyticdag.optimize.columns.barrier import constraint_slopes
 from analyticdag.optimize.columns.elastic import (
     cholesky_solve,
     coordinate_pass,
     newton_step,
-    solve_elastic_net,
     workbench,
 )
 from analyticdag.optimize.columns.resolvent import (
@@ -21,6 +22,9 @@ from analyticdag.optimize.columns.resolvent import (
     remove_column,
 )
 from analyticdag.optimize.columns.walks import walk_rows
+
+constraint_value = kernel(barrier.constraint_value)
+solve_elastic_net = kernel(elastic.solve_elastic_net)
 
 SCALE = 0.9
 MIXTURES = [[1.0], [0.0, 1.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 2.0], [0.5, 1.0, 0.0, 0.0, 3.0]]

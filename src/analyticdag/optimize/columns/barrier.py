@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 
-from analyticdag._jit import kernel
+from analyticdag._jit import helper, part
 from analyticdag._typing import FloatArray
 
 # Where the loss outweighs the constraint by far, the minimum is at the edge of the domain, v = 0,
@@ -28,7 +28,7 @@ from analyticdag._typing import FloatArray
 INNER_EDGE = 1.0 - 1e-6
 
 
-@kernel
+@part
 def reciprocal_series(t: FloatArray, size: int, c: FloatArray) -> float:
     """Fill c with the coefficients of v/(1 - t(y)) and return v = 1 - t_0."""
     v: float = 1.0 - t[0]
@@ -41,7 +41,7 @@ def reciprocal_series(t: FloatArray, size: int, c: FloatArray) -> float:
     return v
 
 
-@kernel
+@part
 def constraint_value(
     alpha: FloatArray, t: FloatArray, size: int, edge: float, c: FloatArray
 ) -> float:
@@ -62,7 +62,7 @@ def constraint_value(
     return value
 
 
-@kernel
+@helper
 def constraint_slopes(
     alpha: FloatArray, t: FloatArray, size: int, c: FloatArray, slopes: FloatArray
 ) -> None:

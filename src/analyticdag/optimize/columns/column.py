@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analyticdag._jit import kernel
+from analyticdag._jit import helper, part
 from analyticdag._typing import FloatArray
 from analyticdag.optimize.columns.barrier import constraint_slopes, constraint_value
 from analyticdag.optimize.columns.elastic import (
@@ -62,14 +62,14 @@ def empty_column(d: int, terms: int) -> Column:
     return Column(b, V, t, trial, series, slopes, ridge, old, old_q, workbench(d))
 
 
-@kernel
+@part
 def copy_into(target: FloatArray, source: FloatArray) -> None:
     """target[:] = source, without the general machinery that is slow to compile."""
     for k in range(target.shape[0]):
         target[k] = source[k]
 
 
-@kernel
+@part
 def moments(column: Column, size: int, t: FloatArray) -> None:
     """t_k = V[k]·b²."""
     b, V = column.b, column.V
@@ -81,7 +81,7 @@ def moments(column: Column, size: int, t: FloatArray) -> None:
                 t[k] += V[k, i] * b[i] * b[i]
 
 
-@kernel
+@part
 def column_fit(equation: Equation, j: int, b: FloatArray, q: FloatArray) -> float:
     """Loss and l1 penalty of the column, up to a constant."""
     fit = 0.0
@@ -91,7 +91,7 @@ def column_fit(equation: Equation, j: int, b: FloatArray, q: FloatArray) -> floa
     return fit
 
 
-@kernel
+@helper
 def residual_variance(equation: Equation, j: int, b: FloatArray, q: FloatArray) -> float:
     """(e_j - b)'S(e_j - b), kept above rounding."""
     residual: float = equation.S[j, j]
@@ -101,7 +101,7 @@ def residual_variance(equation: Equation, j: int, b: FloatArray, q: FloatArray) 
     return max(residual, 1e-12)
 
 
-@kernel
+@helper
 def solve_column(equation: Equation, j: int, q: FloatArray, column: Column, size: int) -> float:
     """Minimise over column.b, in place of it and of q = S b; returns the decrease."""
     alpha, edge, kappa = equation.alpha, equation.edge, equation.kappa[j]

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analyticdag._jit import kernel
+from analyticdag._jit import helper, part
 from analyticdag._typing import FloatArray, IntArray
 
 # A weight whose ridge exceeds its own variance so many times is left to the coordinate steps: it
@@ -43,14 +43,14 @@ def workbench(d: int) -> Workbench:
     return Workbench(np.empty(d, np.int64), np.empty(d), np.empty(d), np.empty(d * d))
 
 
-@kernel
+@part
 def add_multiple(target: FloatArray, factor: float, source: FloatArray) -> None:
     """target += factor * source, in place."""
     for k in range(target.shape[0]):
         target[k] += factor * source[k]
 
 
-@kernel
+@helper
 def coordinate_pass(
     S: FloatArray,
     j: int,
@@ -88,7 +88,7 @@ def coordinate_pass(
     return credit
 
 
-@kernel
+@helper
 def cholesky_factor(H: FloatArray) -> bool:
     """H = U'U in place of the upper triangle; False if H is not positive.
 
@@ -112,7 +112,7 @@ def cholesky_factor(H: FloatArray) -> bool:
     return True
 
 
-@kernel
+@helper
 def cholesky_solve(H: FloatArray, y: FloatArray) -> bool:
     """Solve H x = y in place of y, H given by its upper triangle; False if not positive."""
     p = H.shape[0]
@@ -130,7 +130,7 @@ def cholesky_solve(H: FloatArray, y: FloatArray) -> bool:
     return True
 
 
-@kernel
+@helper
 def free_weights(
     S: FloatArray,
     j: int,
@@ -155,7 +155,7 @@ def free_weights(
     return p if expected > 1e-3 * worth else 0
 
 
-@kernel
+@part
 def change_of_objective(S: FloatArray, ridge: FloatArray, bench: Workbench, H: FloatArray) -> float:
     """What the step does while no sign changes: there, the objective is a quadratic function."""
     change = 0.0
@@ -168,7 +168,7 @@ def change_of_objective(S: FloatArray, ridge: FloatArray, bench: Workbench, H: F
     return change
 
 
-@kernel
+@helper
 def shorten_step(
     S: FloatArray, b: FloatArray, ridge: FloatArray, bench: Workbench, H: FloatArray
 ) -> float:
@@ -194,7 +194,7 @@ def shorten_step(
     return change
 
 
-@kernel
+@helper
 def newton_step(
     S: FloatArray,
     j: int,
@@ -229,7 +229,7 @@ def newton_step(
     return -change
 
 
-@kernel
+@helper
 def count_nonzero(b: FloatArray) -> int:
     """How many entries of b are not zero."""
     count = 0
@@ -239,7 +239,7 @@ def count_nonzero(b: FloatArray) -> int:
     return count
 
 
-@kernel
+@part
 def solve_elastic_net(
     S: FloatArray,
     j: int,

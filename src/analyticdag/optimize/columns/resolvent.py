@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from analyticdag._jit import kernel
+from analyticdag._jit import helper, kernel, part
 from analyticdag._typing import FloatArray, IntArray
 from analyticdag.optimize.columns.column import Column, Equation, copy_into, solve_column
 from analyticdag.optimize.columns.elastic import add_multiple
@@ -34,7 +34,7 @@ class Block(NamedTuple):
     R: FloatArray  # R[i, m]: R_m·M0^i
 
 
-@kernel
+@part
 def inner(x: FloatArray, y: FloatArray) -> float:
     """x·y."""
     total = 0.0
@@ -43,7 +43,7 @@ def inner(x: FloatArray, y: FloatArray) -> float:
     return total
 
 
-@kernel
+@helper
 def power_rows(j: int, position: int, block: Block, pending: int, V: FloatArray) -> None:
     """Fill V[k] with row j of M^(k+1), and R[:, pending] with (row j of M)·M0^i.
 
@@ -62,7 +62,7 @@ def power_rows(j: int, position: int, block: Block, pending: int, V: FloatArray)
                 add_multiple(V[i], share, block.R[i - k, m])
 
 
-@kernel
+@helper
 def remove_column(V: FloatArray, b: FloatArray, s: float, tau: FloatArray) -> None:
     """From V[k] = row j of M^(k+1) to (row j of N^(k+1))/s, N the inverse without column j.
 
@@ -82,7 +82,7 @@ def remove_column(V: FloatArray, b: FloatArray, s: float, tau: FloatArray) -> No
             V[k, i] = max(V[k, i] / (1.0 + tau[0]), 0.0)  # rounding must not become a reward
 
 
-@kernel
+@helper
 def rank_one_update(block: Block, pending: int, s: float, old: FloatArray, b: FloatArray) -> int:
     """Append the update that turns column ``old`` of W into ``b``; how many are pending then."""
     update = block.P[pending]

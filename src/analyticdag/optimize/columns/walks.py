@@ -7,7 +7,7 @@ numbers into tr f(A), see ``barrier``. Rows are formed until what they add is lo
 
 from __future__ import annotations
 
-from analyticdag._jit import kernel
+from analyticdag._jit import helper, kernel
 from analyticdag._typing import FloatArray, IntArray
 from analyticdag.optimize.columns.column import Column, Equation, copy_into, solve_column
 from analyticdag.optimize.columns.elastic import add_multiple
@@ -16,7 +16,7 @@ from analyticdag.optimize.columns.resolvent import State
 _NEGLIGIBLE = 1e-14
 
 
-@kernel
+@helper
 def walk_rows(A: FloatArray, s: float, j: int, alpha: FloatArray, V: FloatArray) -> int:
     """Fill V[k] = (row j of A0^(k-1))/s^k, V[0] = 0; returns how many rows matter.
 
