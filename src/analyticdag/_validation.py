@@ -29,12 +29,15 @@ _SHOWN = 10
 
 
 def check_table(estimator: Any, X: Any, *, reset: bool) -> FloatArray:
-    """Return X as a finite float64 array with at least two rows; X itself is never changed.
+    """Return X as a finite float64 array; X itself is never changed.
 
-    With `reset`, n_features_in_ and feature_names_in_ are set on the estimator, as scikit-learn
-    does; without, X is compared with them.
+    With `reset`, X must have two rows, and n_features_in_ and feature_names_in_ are set on the
+    estimator, as scikit-learn does, and names that it does not record; without, X is compared
+    with them.
     """
     _refuse_duplicate_names(X)
+    if reset:
+        remember_labels(estimator, getattr(X, "columns", None))
     _refuse_text(X)
     try:
         values: FloatArray = validate_data(
@@ -44,7 +47,7 @@ def check_table(estimator: Any, X: Any, *, reset: bool) -> FloatArray:
         raise DataError(f"{error}{_text_columns(X)}") from error
     names = column_names(estimator, values.shape[1])
     _refuse_nonfinite(values, names)
-    if len(values) < 2:
+    if reset and len(values) < 2:
         raise DataError(
             f"X has n_samples={len(values)} row; at least 2 are needed to estimate a variance"
         )
@@ -52,9 +55,24 @@ def check_table(estimator: Any, X: Any, *, reset: bool) -> FloatArray:
 
 
 def column_names(estimator: Any, n_features: int) -> list[Hashable]:
-    """Return the names scikit-learn recorded, or 0 … d-1."""
+    """Return the names scikit-learn recorded, those it does not record, or 0 … d-1."""
     names = getattr(estimator, "feature_names_in_", None)
-    return list(range(n_features)) if names is None else [str(name) for name in names]
+    if names is not None:
+        return [str(name) for name in names]
+    labels = getattr(estimator, "_column_labels", None)
+    return list(range(n_features)) if labels is None else list(labels)
+
+
+def remember_labels(estimator: Any, columns: Any) -> None:
+    """Keep column names that are not all text: whole numbers as they are, others as text."""
+    labels = None
+    if columns is not None and not all(isinstance(name, str) for name in columns):
+        labels = [int(name) if _is_whole(name) else str(name) for name in columns]
+    estimator._column_labels = labels
+
+
+def _is_whole(name: Any) -> bool:
+    return isinstance(name, int | np.integer) and not isinstance(name, bool)
 
 
 def check_covariance(S: Any, n_samples: Any) -> tuple[FloatArray, int, Sequence[Hashable] | None]:

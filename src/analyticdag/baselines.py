@@ -93,10 +93,10 @@ def notears(
     W = np.zeros_like(loss.S)
     rho, alpha, h = 1.0, 0.0, math.inf
     for _ in range(max_rounds):
-        while rho < rho_max:
+        while True:
             W_new = _minimise_lagrangian(loss, constraint, W, rho, alpha, lambda1)
             h_new = float(constraint.value(W_new))
-            if h_new <= 0.25 * h:
+            if h_new <= 0.25 * h or rho >= rho_max:
                 break
             rho *= 10.0
         W, h = W_new, h_new

@@ -159,11 +159,12 @@ def _mask_of_targets(targets: Any, names: Sequence[Hashable], n_rows: int) -> Bo
             f"boolean mask of the shape of X; got shape {targets.shape} of {targets.dtype}"
         )
     index_of = {name: k for k, name in enumerate(names)}
+    numbered = any(isinstance(name, int) for name in names)  # then a number is a name
     mask = np.zeros((n_rows, len(names)), dtype=bool)
     for row, target in enumerate(targets.tolist()):
         if target is None or target == "" or target != target:  # NaN is not itself
             continue
-        index = index_of.get(target, target)
+        index = index_of.get(target, None if numbered else target)
         if not isinstance(index, int) or isinstance(index, bool) or not 0 <= index < len(names):
             raise DataError(
                 f"interventions name {target!r} in row {row}, which is not a column; the columns "

@@ -198,13 +198,14 @@ def _check_limit(max_parents: int | None) -> None:
 
 
 def _column_finder(names: Sequence[Hashable]) -> Callable[[Hashable], int]:
-    """Return a function from a name, or an index where no column has that name, to the index."""
+    """Return a function from a name, or an index where names are text, to the index."""
     index_of = {name: index for index, name in enumerate(names)}
+    numbered = any(isinstance(name, int) for name in names)
 
     def find(column: Hashable) -> int:
         if column in index_of:
             return index_of[column]
-        if isinstance(column, int | np.integer) and 0 <= column < len(names):
+        if not numbered and isinstance(column, int | np.integer) and 0 <= column < len(names):
             return int(column)
         close = difflib.get_close_matches(str(column), [str(name) for name in names], n=3)
         advice = f"did you mean {' or '.join(map(repr, close))}?" if close else _listing(names)

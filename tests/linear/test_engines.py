@@ -141,6 +141,16 @@ def test_auto_says_what_it_chose_and_by_how_much() -> None:
     assert AnalyticDAG(loss="mse", solver="order").fit(frame()).loss_choice_ is None
 
 
+@pytest.mark.parametrize("seed", [0, 1, 3])
+def test_auto_is_not_fooled_by_weak_effects_on_standardised_data(seed: int) -> None:
+    weak = simulate(
+        "ER1", n_nodes=20, n_samples=3000, standardize=True, weight_range=(0.1, 0.5), seed=seed
+    )
+    model = AnalyticDAG(solver="order").fit(weak.data)
+    assert model.loss_ == "likelihood-nv"
+    assert compare(weak.weights, model.weights_).shd_cpdag <= 3
+
+
 @pytest.mark.parametrize("noise", ["exponential", "gumbel", "uniform"])
 def test_auto_sees_equal_variances_under_other_noises(noise: str) -> None:
     assert AnalyticDAG(solver="order").fit(data(noise=noise).data).loss_ == "likelihood-ev"

@@ -115,6 +115,47 @@ def test_other_tables_give_the_same_graph(make: Any, fitted: AnalyticDAG) -> Non
     assert isinstance(other.weights_, np.ndarray)
 
 
+@pytest.mark.parametrize("settings", [{}, {"solver": "fast", "refine": False}])
+def test_compiled_solvers_take_torch_tensors(settings: dict[str, Any]) -> None:
+    other = AnalyticDAG(**settings).fit(torch.tensor(table()))
+    np.testing.assert_array_equal(other.weights_, AnalyticDAG(**settings).fit(table()).weights_)
+
+
+def test_whole_numbers_as_names_are_names() -> None:
+    numbers = frame().set_axis([3, 1, 0, 2], axis=1)
+    model = AnalyticDAG().fit(numbers)
+    assert list(model.graph_) == [3, 1, 0, 2]
+    source, target = next(iter(model.graph_.edges))
+    bound = AnalyticDAG(knowledge=Knowledge(forbidden_edges=[(source, target)])).fit(numbers)
+    assert (source, target) not in bound.graph_.edges
+    by_covariance = AnalyticDAG().fit_covariance(numbers.cov(), n_samples=500)
+    assert list(by_covariance.graph_) == [3, 1, 0, 2]
+    with pytest.raises(KnowledgeError, match="names 7, which is not a column"):
+        AnalyticDAG(knowledge=Knowledge(forbidden_edges=[(7, 1)])).fit(numbers)
+    with pytest.raises(KnowledgeError, match="names 0, which is not a column"):
+        ten = frame().set_axis([10, 20, 30, 40], axis=1)
+        AnalyticDAG(knowledge=Knowledge(forbidden_edges=[(0, 10)])).fit(ten)
+    assert list(model.fit(frame()).graph_) == NAMES
+
+
+@pytest.mark.parametrize("extra", [{"copy": lambda X: X["a"]}, {"same": 7.0}])
+def test_useless_columns_do_not_decide_the_loss(extra: dict[str, Any]) -> None:
+    with pytest.warns(DataWarning):
+        model = AnalyticDAG().fit(frame().assign(**extra))
+    assert np.isfinite([model.loss_choice_.equal, model.loss_choice_.unequal]).all()
+
+
+def test_one_row_can_be_scored(fitted: AnalyticDAG) -> None:
+    scores = [fitted.score(frame().iloc[[k]]) for k in range(20)]
+    assert np.mean(scores) == pytest.approx(fitted.score(frame().iloc[:20]))
+
+
+@pytest.mark.parametrize("n_jobs", [0, "all", 1.5, True])
+def test_threads_are_counted(n_jobs: Any) -> None:
+    with pytest.raises(ParameterError, match="n_jobs must be a number of threads"):
+        AnalyticDAG(n_jobs=n_jobs).fit(frame())
+
+
 def test_the_covariance_is_enough(fitted: AnalyticDAG) -> None:
     S = pd.DataFrame(covariance(table()), columns=NAMES, index=NAMES)
     other = quick().fit_covariance(S, n_samples=500)

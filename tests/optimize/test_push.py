@@ -11,7 +11,7 @@ import pytest
 from analyticdag.acyclicity import Acyclicity
 from analyticdag.errors import OutsideDomainError
 from analyticdag.functions import Exponential, Inverse, Truncated, named
-from analyticdag.optimize.push import push_of
+from analyticdag.optimize.push import adaptive, push_of
 
 FUNCTIONS = {
     **{name: named(name) for name in ("order-1", "order-2", "order-3", "order-4", "order-7")},
@@ -106,3 +106,24 @@ def test_weights_are_not_changed() -> None:
         before = W.copy()
         push_of(Acyclicity(named(name)), W, reset=True)(W)
         np.testing.assert_array_equal(W, before)
+
+
+def test_a_second_look_is_rare(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Away from the edge one evaluation does, and a simple pole never needs a second."""
+    seen = []
+    evaluate = Acyclicity.value_and_gradient
+    monkeypatch.setattr(
+        Acyclicity, "value_and_gradient", lambda self, W: seen.append(1) or evaluate(self, W)
+    )
+    for name, W in (("order-2", weights(1e-4)), ("order-1", weights(0.9))):
+        seen.clear()
+        push_of(Acyclicity(named(name)), xp.asarray(W), reset=True)(xp.asarray(W))
+        assert len(seen) == 1
+
+
+def test_records_show_the_s_that_was_used() -> None:
+    constraint, W = Acyclicity(named("order-2")), weights(0.97)
+    h, gradient, s = adaptive(constraint, W)
+    assert s == pytest.approx(0.97 + 0.2)
+    np.testing.assert_allclose(gradient, push_of(constraint, W, reset=True)(W), rtol=1e-6)
+    assert h == pytest.approx(Acyclicity(constraint.function.scaled(s)).value(W))

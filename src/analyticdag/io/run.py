@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
+from analyticdag._validation import column_names
 from analyticdag.errors import InputError
 from analyticdag.graphs import edge_list, to_cpdag, topological_order
 from analyticdag.io.audit import Audit
@@ -106,7 +107,7 @@ def record_of(
     manifest: Mapping[str, Any] | None = None,
 ) -> SavedRun:
     """Return the record of a fitted `AnalyticDAG`; `names` are for a fit on a bare array."""
-    known = _names(estimator)
+    known = column_names(estimator, estimator.n_features_in_)
     adjacency = np.asarray(estimator.adjacency_matrix_, dtype=bool)
     return SavedRun(
         names=tuple(map(str, known if names is None else names)),
@@ -177,11 +178,6 @@ def run_of_weights(
         audit=audit,
         manifest=plain(manifest or {}),
     )
-
-
-def _names(estimator: Any) -> list[Hashable]:
-    names = getattr(estimator, "feature_names_in_", None)
-    return list(range(estimator.n_features_in_)) if names is None else list(names)
 
 
 def _renamed(

@@ -1,7 +1,6 @@
 """`loss="auto"`: let the data say whether the noise variances are equal.
 
-Both models are fitted, the second with care only if it is not clearly worse on the order found
-under the first; equal variances has d - 1 fewer parameters. BIC compares
+Both models are fitted; equal variances has d - 1 fewer parameters. BIC compares
 
     unequal:  n·Σ_j log(v_j)           + log(n)·(edges + d)
     equal:    n·Σ_j log(v_j) + spread  + log(n)·(edges + 1)
@@ -15,6 +14,10 @@ costs in likelihood. Sample variances of noise with heavy tails differ by more t
 log v_j has variance (kurtosis_j - 1)/n. Spread is therefore the sum of squares of log v_j around
 their mean, each in units of its own variance; for a Gaussian, whose kurtosis is 3, the two agree
 as long as the spread is small.
+
+If the variances are equal and the graph is right, the spread is a chi-square with d - 1 degrees of
+freedom. Where it looks like one, on data that are not standardised, there is nothing left for
+unequal variances to explain, and they need not be searched: `variances_agree`.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+from scipy.stats import chi2
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.linear.statistics import Statistics
@@ -30,6 +34,7 @@ from analyticdag.losses import VARIANCE_FLOOR
 
 EQUAL, UNEQUAL = "likelihood-ev", "likelihood-nv"
 GAUSSIAN = 3.0  # its kurtosis
+_CHANCE = 0.999  # spreads up to this quantile are put down to chance
 
 
 @dataclass(frozen=True)
@@ -81,6 +86,22 @@ def choose_loss(
     )
 
 
+def variances_agree(statistics: Statistics, W: FloatArray) -> bool:
+    """Whether the residual variances of a graph differ by no more than chance would make them.
+
+    Standardised data are left to BIC: with weak effects all variances stay close to one there.
+    """
+    if statistics.looks_standardised:
+        return False
+    varies = ~statistics.constant
+    n = statistics.moments.samples_of[varies]
+    # Each parent takes a degree of freedom, and with it a share of the variance.
+    left = np.maximum(n - np.count_nonzero(W[:, varies], axis=0) - 1, 1)
+    v = _variances(statistics, W)[varies] * n / left
+    spread = _spread(v, _kurtosis(statistics, W)[varies], left)
+    return bool(spread <= chi2.ppf(_CHANCE, max(len(v) - 1, 1)))
+
+
 def _scores(statistics: Statistics, W: FloatArray) -> tuple[float, float]:
     """Return BIC of one graph under equal and under unequal variances."""
     varies = ~statistics.constant
@@ -125,5 +146,6 @@ def _kurtosis(statistics: Statistics, W: FloatArray) -> FloatArray:
     left = (statistics.rows - statistics.rows.mean(axis=0)) @ (np.eye(len(W)) - W)
     squares = (left - left.mean(axis=0, where=kept)) ** 2
     spread = np.maximum(squares.mean(axis=0, where=kept), np.finfo(float).tiny)
-    kurtosis: FloatArray = (squares**2).mean(axis=0, where=kept) / spread**2
+    # Divided before they are squared: the fourth power of a tiny residual is zero.
+    kurtosis: FloatArray = ((squares / spread) ** 2).mean(axis=0, where=kept)
     return kurtosis

@@ -19,7 +19,12 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
-from analyticdag._validation import check_covariance, check_table, column_names
+from analyticdag._validation import (
+    check_covariance,
+    check_table,
+    column_names,
+    remember_labels,
+)
 from analyticdag.acyclicity import Acyclicity
 from analyticdag.errors import NotConvergedWarning, ScaleWarning
 from analyticdag.functions import AnalyticFunction, Truncated
@@ -215,7 +220,9 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
                 stacklevel=3,
             )
         constraints = constraints_on(statistics, options)
-        place = choose_placement(like, self.device, self.dtype)
+        # Only Adam works on the caller's kind of array; compiled kernels read NumPy's.
+        by_adam = isinstance(options.minimiser, Adam)
+        place = choose_placement(like if by_adam else None, self.device, self.dtype)
         announce_compiler(options)
         self.selection_ = None
         if options.to_choose:
@@ -271,6 +278,7 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
     def _remember_names(self, names: Any, n_features: int) -> None:
         """Set what scikit-learn sets from a table."""
         self.n_features_in_ = n_features
+        remember_labels(self, names)
         if names is not None and all(isinstance(name, str) for name in names):
             self.feature_names_in_ = np.asarray(names, dtype=object)
         elif hasattr(self, "feature_names_in_"):

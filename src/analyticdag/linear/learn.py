@@ -6,7 +6,7 @@
     path, True        follow the path; search from its order and from cheap ones
 
 Under `loss="auto"` it is done for equal and for unequal variances, and BIC chooses; the second
-search is left out where the first one already settles it.
+search is left out where the residual variances of the first agree (`choice.variances_agree`).
 
 The search under unequal variances does not depend on the units of the columns. With that loss its
 starts do not either: path and cheap orders see columns of variance one (`paths.path_statistics`).
@@ -19,12 +19,19 @@ from dataclasses import dataclass, replace
 from analyticdag._typing import IntArray
 from analyticdag.graphs import topological_order
 from analyticdag.knowledge import Constraints
-from analyticdag.linear.choice import EQUAL, UNEQUAL, LossChoice, choose_loss, least_squares_weights
+from analyticdag.linear.choice import (
+    EQUAL,
+    UNEQUAL,
+    LossChoice,
+    choose_loss,
+    least_squares_weights,
+    variances_agree,
+)
 from analyticdag.linear.finish import Finished, finish
 from analyticdag.linear.options import Options
 from analyticdag.linear.paths import learn_path, path_options, path_statistics
 from analyticdag.linear.placement import Placement, to_float64
-from analyticdag.linear.refine import refine, unequal_along
+from analyticdag.linear.refine import refine
 from analyticdag.linear.statistics import Statistics
 from analyticdag.optimize.trace import SearchRecord, Status, Trace
 
@@ -98,16 +105,13 @@ def _searched(
 def _searched_for_both(
     statistics: Statistics, options: Options, constraints: Constraints, starts: dict[str, IntArray]
 ) -> tuple[Finished, tuple[SearchRecord, ...], LossChoice]:
-    """Search under equal variances, and under unequal ones unless those are clearly not needed.
+    """Search under equal variances, and under unequal ones unless the first settles it.
 
-    Where the variances are equal the search for unequal ones is by far the longer, so its best
-    parents along the order just found speak for it first.
+    Where the variances are equal the second search is by far the longer, and needless.
     """
     equal, record = refine(statistics, options, constraints, starts, EQUAL)
-    along = unequal_along(statistics, constraints, topological_order(equal.adjacency))
-    choice = choose_loss(statistics, equal.weights, along)
-    if choice.loss == EQUAL:
-        return equal, (record,), choice
+    if variances_agree(statistics, equal.weights):
+        return equal, (record,), choose_loss(statistics, equal.weights, equal.weights)
     unequal, other = refine(statistics, options, constraints, starts, UNEQUAL)
     choice = choose_loss(statistics, equal.weights, unequal.weights)
     return equal if choice.loss == EQUAL else unequal, (record, other), choice

@@ -10,7 +10,7 @@ import math
 import os
 from collections.abc import Collection
 from dataclasses import dataclass
-from numbers import Real
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
@@ -103,7 +103,7 @@ class Options:
             candidates=estimator.candidates,
             standardize=bool(estimator.standardize),
             seed=seed,
-            n_jobs=estimator.n_jobs,
+            n_jobs=_jobs(estimator.n_jobs),
             verbose=int(estimator.verbose),
             checkpoint=None if estimator.checkpoint is None else Path(estimator.checkpoint),
         )
@@ -127,6 +127,15 @@ def _minimiser(solver: Any, seed: int) -> Adam | Columns | None:
         "order": None,
     }
     return named[solver]
+
+
+def _jobs(n_jobs: Any) -> int | None:
+    is_count = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
+    if n_jobs is not None and (not is_count or n_jobs == 0):
+        raise ParameterError(
+            f"n_jobs must be a number of threads, -1 or None for all processors, not {n_jobs!r}"
+        )
+    return None if n_jobs is None else int(n_jobs)
 
 
 def seed_of(random_state: Any) -> int:

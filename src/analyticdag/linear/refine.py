@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from analyticdag._typing import FloatArray, IntArray
+from analyticdag._typing import IntArray
 from analyticdag.knowledge import Constraints
 from analyticdag.linear.choice import UNEQUAL
 from analyticdag.linear.finish import Finished
@@ -88,18 +88,3 @@ def refine(
     )
     adjacency = (best.weights != 0.0) | constraints.required
     return Finished(best.weights, adjacency), record
-
-
-def unequal_along(statistics: Statistics, constraints: Constraints, order: IntArray) -> FloatArray:
-    """Return the weights of the parents that the scale-free score selects along one order."""
-    from analyticdag.search import select_parents
-
-    return select_parents(
-        statistics.S,
-        statistics.n_samples,
-        order,
-        allowed=constraints.allowed,
-        required=constraints.required,
-        max_parents=constraints.max_parents,
-        moments=statistics.moments,
-    )

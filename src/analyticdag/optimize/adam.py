@@ -8,7 +8,8 @@
 
 What to do when W leaves the domain of the constraint is a choice, `on_leaving`:
 
-* "reset", Algorithm 1: evaluate that step with s reset to ρ(A) + 0.1·order, and go on;
+* "reset", Algorithm 1: evaluate that step with s reset to ρ(A) + 0.1·order, and go on (for orders
+  two and above already next to the edge, see `push.py`);
 * "restart", DAGMA: halve the step until W is inside again, or, at small s and at the first step,
   start the stage anew with s raised by 0.1 and half the learning rate.
 
@@ -28,10 +29,11 @@ from array_api_compat import array_namespace, is_numpy_array
 
 from analyticdag._arrays import quiet
 from analyticdag._typing import Array
+from analyticdag.acyclicity import Acyclicity
 from analyticdag.errors import DataError, OutsideDomainError, ParameterError
 from analyticdag.optimize.path import StageResult
 from analyticdag.optimize.problem import Problem
-from analyticdag.optimize.push import Push, push_of
+from analyticdag.optimize.push import Push, adaptive, push_of
 from analyticdag.optimize.schedule import Stage
 from analyticdag.optimize.trace import Stop, TraceRecord
 
@@ -212,4 +214,12 @@ class _Descent:
         logger.debug(text, self.step, self.stage.max_steps, record.objective, record.h)
 
     def _record(self, reason: Stop | None = None) -> TraceRecord:
-        return self.problem.record(self.W, self.stage, self.number, self.step, reason)
+        reset = self.settings.on_leaving == "reset"
+        return self.problem.record(
+            self.W,
+            self.stage,
+            self.number,
+            self.step,
+            reason,
+            adaptive if reset else Acyclicity.adaptive,
+        )

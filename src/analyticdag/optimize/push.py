@@ -58,11 +58,9 @@ def push_of(constraint: Acyclicity, W: Array, *, reset: bool) -> Push:
     Outside the domain, and next to its edge, it resets s as in Algorithm 1; without `reset` it
     raises OutsideDomainError outside.
     """
-    f, share = constraint.function, 1.0
-    careful: Push = constraint.gradient
-    if reset and isinstance(f, AnalyticFunction) and math.isfinite(f.radius):
-        share = _share_in_reach(W.shape[0], f.pole_order)
-        careful = _algorithm_1(constraint, Acyclicity(f.scaled(share), constraint.method))
+    f = constraint.function
+    share = share_in_reach(constraint, W) if reset else 1.0
+    careful: Push = (lambda W: adaptive(constraint, W)[1]) if reset else constraint.gradient
     if not (is_numpy_array(W) and W.dtype == np.float64 and isinstance(f, AnalyticFunction)):
         return careful
     if f.order is not None:
@@ -70,25 +68,32 @@ def push_of(constraint: Acyclicity, W: Array, *, reset: bool) -> Push:
     return _exponential_push(f, careful) if f == Exponential(f.scale) else careful
 
 
-def _share_in_reach(d: int, pole_order: int) -> float:
-    """Return the ρ(A)/s up to which 2d terms, a power of two, leave less than _RESIDUAL."""
-    if pole_order < 2:
+def adaptive(constraint: Acyclicity, W: Array) -> tuple[Any, Array, float]:
+    """Return h, ∇h and the s used, reset outside the domain and next to the edge of it."""
+    h, gradient, s = constraint.adaptive(W)
+    share = share_in_reach(constraint, W)
+    # One cycle through all nodes has at least this h at the edge: most W need no second look.
+    if share == 1.0 or s != constraint.function.scale or float(h) < share ** W.shape[0]:
+        return h, gradient, s
+    narrowed = Acyclicity(constraint.function.scaled(share), constraint.method)
+    try:
+        narrowed.value(W)
+    except OutsideDomainError as outside:
+        widened = narrowed.widened(outside)
+        return *widened.value_and_gradient(W), widened.function.scale
+    return h, gradient, s
+
+
+def share_in_reach(constraint: Acyclicity, W: Array) -> float:
+    """Return the ρ(A)/s up to which 2d terms, a power of two, leave less than _RESIDUAL.
+
+    One, the whole domain, where the pole is simple or there is none.
+    """
+    f = constraint.function
+    if not isinstance(f, AnalyticFunction) or math.isinf(f.radius) or f.pole_order < 2:
         return 1.0
-    terms = 2.0 ** math.ceil(math.log2(max(2 * d, _FEWEST_TERMS)))
+    terms = 2.0 ** math.ceil(math.log2(max(2 * W.shape[0], _FEWEST_TERMS)))
     return float(_RESIDUAL ** (1.0 / terms))
-
-
-def _algorithm_1(constraint: Acyclicity, narrowed: Acyclicity) -> Push:
-    """∇h at the constraint's s, or at a reset one where W is not in the `narrowed` domain."""
-
-    def push(W: Array) -> Array:
-        try:
-            narrowed.value(W)
-        except OutsideDomainError as outside:
-            return narrowed.widened(outside).gradient(W)
-        return constraint.gradient(W)
-
-    return push
 
 
 def _order_push(f: AnalyticFunction, order: int, d: int, careful: Push, distance: float) -> Push:

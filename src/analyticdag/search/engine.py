@@ -182,12 +182,11 @@ def select_parents(
     allowed: BoolArray | None = None,
     required: BoolArray | None = None,
     max_parents: int | None = None,
-    moments: Moments | None = None,
 ) -> FloatArray:
     """Weights of every node on its parents: those among its predecessors that lower the score."""
     cov = checked_covariance(S)
     gamma = default_gamma(score) if gamma is None else gamma
-    moments = moments or Moments.shared(cov, n_samples)
+    moments = Moments.shared(cov, n_samples)
     setting = make_setting(moments, score, gamma, allowed, required, max_parents)
     setting, _ = with_noise(setting, allowed, required)
     start = consistent_order(checked_order(order, len(cov), "order"), setting.required)

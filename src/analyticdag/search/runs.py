@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -10,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
+from joblib import effective_n_jobs
 
 from analyticdag._typing import FloatArray, IntArray
 from analyticdag.interventions import Moments
@@ -82,8 +82,9 @@ def search_on(setting: Setting, run: Run, rng: np.random.Generator) -> Run:
 
 
 def in_threads(function: Callable[[T], U], items: Iterable[T], n_jobs: int | None) -> list[U]:
-    """[function(item) for item in items], on up to n_jobs threads (None: all processors)."""
-    with ThreadPoolExecutor(max_workers=max(1, n_jobs or os.cpu_count() or 1)) as pool:
+    """[function(item) for item in items], on up to n_jobs threads (None, -1: all processors)."""
+    workers = effective_n_jobs(-1 if n_jobs is None else n_jobs)
+    with ThreadPoolExecutor(max_workers=workers) as pool:
         return list(pool.map(function, items))
 
 
