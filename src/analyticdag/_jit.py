@@ -9,6 +9,8 @@ Only what Python calls is a kernel: each costs the compiler a tenth of a second 
 out, and what a kernel calls is optimised again with it. A piece of kernels is a `part`, compiled
 once and called, if several places want it, and a `helper`, pasted where it is called, if only one
 does. Python sees a part as the plain function it is: `kernel(function)` compiles it by itself.
+A constant as an argument makes the compiler start again for each value: pass int(CONSTANT) where
+that is not wanted, and let a part return what may be a constant.
 
 `struct` declares a record of arrays and numbers that kernels pass on as one pointer: thirty arrays
 as thirty arguments would take minutes to compile.
@@ -18,16 +20,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 import numba
 from numba import types
 from numba.experimental import structref
-from numba.extending import register_jitable
+from numba.extending import typeof_impl
 
 # numba's annotations stop at this module.
 _structref: Any = structref
-new_struct: Any = structref.new
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -38,21 +39,33 @@ _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {
 # Nobody calls a kernel from C; the compiler need not make that possible.
 _OPTIONS["no_cfunc_wrapper"] = True
 
-REAL, WHOLE, FLAG = types.float64, types.int64, types.boolean
-REALS, WHOLES, FLAGS = (types.Array(t, 1, "C") for t in (REAL, WHOLE, FLAG))
-REAL_TABLE, WHOLE_TABLE = types.Array(REAL, 2, "C"), types.Array(WHOLE, 2, "C")
-FLAG_TABLE, BYTE_TABLE = types.Array(FLAG, 2, "C"), types.Array(types.int8, 2, "C")
-
 
 def kernel(function: F) -> F:
     """Compile `function` with numba at its first call, with an on-disk cache where possible."""
-    return _compile(function, **_OPTIONS)
+    return _compile(getattr(function, "function", function), **_OPTIONS)
 
 
 def part(function: F) -> F:
     """A piece of several kernels: compiled when one of them is, without a way in from Python."""
-    piece: F = register_jitable(**_OPTIONS)(function)
-    return piece
+    return cast(F, Part(function))
+
+
+class Part:
+    """The plain function to Python, compiled code to kernels."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        options = {"no_cpython_wrapper": True, **_OPTIONS}
+        self.compiled = numba.njit(**options)(function)
+
+    def __call__(self, *args: Any) -> Any:
+        """Run as plain Python: the compiled code has no way in, and would crash."""
+        return self.function(*args)
+
+
+@typeof_impl.register(Part)
+def _part_in_a_kernel(value: Part, context: Any) -> Any:
+    return types.Dispatcher(value.compiled)
 
 
 def helper(function: F) -> F:
@@ -69,18 +82,26 @@ def _compile(function: F, **options: Any) -> F:
 
 
 class Struct(structref.StructRefProxy):
-    """Base of the Python side of a record; only kernels look inside."""
+    """Base of the Python side of a record; only kernels make one and look inside."""
+
+    if TYPE_CHECKING:
+
+        def __new__(cls, *fields: Any) -> Self:
+            """Within a kernel: a record of these fields."""
 
 
 class StructType(types.StructRef):
     """Base of the compiled side of a record."""
 
 
-def struct(proxy: type[Struct], kind: type[StructType], fields: dict[str, Any]) -> Any:
-    """Tie the two sides of a record together; returns its numba type."""
+def struct(proxy: type[Struct], kind: type[StructType]) -> None:
+    """Tie the two sides of a record together; its fields are those the proxy class declares.
+
+    Kernels make a record by calling the proxy class with all fields in order. What types they have
+    is settled there: an array of another kind would have every kernel compiled once more.
+    """
     _structref.register(kind)
-    _structref.define_boxing(kind, proxy)
-    return kind(tuple(fields.items()))
+    _structref.define_proxy(proxy, kind, list(proxy.__annotations__))
 
 
 def needs_compiling(function: Callable[..., Any]) -> bool:

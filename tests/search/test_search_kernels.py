@@ -11,16 +11,20 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from analyticdag._jit import kernel
 from analyticdag.interventions import Moments
-from analyticdag.search.hubs import parent_probabilities, spike_and_slab
+from analyticdag.search.hubs import (
+    give_parents,
+    move_node,
+    parent_probabilities,
+    spike_and_slab,
+)
 from analyticdag.search.layers import Rest, layered_order
 from analyticdag.search.local import DRAWS, search
-from analyticdag.search.moves import ANYWHERE, move
+from analyticdag.search.moves import ANYWHERE
 from analyticdag.search.parents import select
 from analyticdag.search.regression import clear, toggle
 from analyticdag.search.runs import open_desk
 from analyticdag.search.scores import correlation, edge_penalty
 from analyticdag.search.setting import Setting, new_desk
-from analyticdag.search.store import install
 from analyticdag.search.tables import PARENT, WANTED
 
 NOBODY = np.empty(0, np.int64)
@@ -102,7 +106,7 @@ def test_a_move_changes_the_score_by_what_it_says(seed):
     for x in rng.permutation(10):
         for target in (ANYWHERE, int(rng.integers(10))):
             before = desk.graph.score(setting)
-            change = move(desk.task, desk.mover, desk.passed, int(x), target)
+            change = move_node(desk.task, desk.mover, desk.passed, int(x), target)
             assert desk.graph.score(setting) - before == pytest.approx(change, abs=1e-5)
             assert target == ANYWHERE or desk.graph.order[target] == x
             check_consistent(setting, desk)
@@ -117,7 +121,7 @@ def test_descent_ends_where_no_node_wants_to_move(seed):
     assert search(desk.task, desk.mover, desk.passed, np.arange(10), np.empty((0, DRAWS))) <= 0.0
     order = desk.graph.order.copy()
     for x in range(10):
-        assert move(desk.task, desk.mover, desk.passed, x, ANYWHERE) == 0.0
+        assert move_node(desk.task, desk.mover, desk.passed, x, ANYWHERE) == 0.0
     assert_array_equal(desk.graph.order, order)
 
 
@@ -140,7 +144,7 @@ def test_installing_parents_refactors_now_and_then():
     desk = open_desk(setting, np.arange(10))
     for _ in range(60):
         parents = rng.permutation(9)[: rng.integers(0, 9)]
-        install(desk.task, desk.mover, 9, parents, len(parents))
+        give_parents(desk.task, desk.mover, 9, parents, len(parents))
         expected = reference.node_score(setting.S, N, setting.penalty, 9, parents, False)
         assert desk.graph.value[9] == pytest.approx(expected, rel=1e-9, abs=1e-6)
 

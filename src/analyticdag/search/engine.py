@@ -37,7 +37,7 @@ from analyticdag.search.scores import (
     graph_score,
 )
 from analyticdag.search.setting import Setting
-from analyticdag.search.store import initialise
+from analyticdag.search.store import fit
 
 # How many of the starts go on to the iterated search.
 ITERATED = 2
@@ -112,7 +112,7 @@ def search_orders(
     cov = checked_covariance(S)
     gamma = default_gamma(score) if gamma is None else gamma
     tell = progress or (lambda message: None)
-    if needs_compiling(initialise):
+    if needs_compiling(fit):
         tell("compiling the order search: up to a minute, once on a machine")
     moments = moments or Moments.shared(cov, n_samples)
     setting = make_setting(moments, score, gamma, allowed, required, max_parents)

@@ -26,6 +26,9 @@ from analyticdag.search.setting import Desk, Setting
 from analyticdag.search.store import install, store
 from analyticdag.search.tables import Bench, Task
 
+# Only hubs are moved and given parents from Python: compiled when there is one.
+move_node, give_parents = kernel(move), kernel(install)
+
 # Nodes with more parents than this share of the samples are hubs.
 HUB = 0.2
 # A hub with more residual variance than this, in noise variances, may lack a parent. (Hundreds of
@@ -174,11 +177,11 @@ def swap_with_next(setting: Setting, desk: Desk, first: int, noise: float) -> No
         return
     before = graph.value[pair].sum()
     old = [graph.parents[node, : graph.count[node]].copy() for node in pair]
-    move(desk.task, desk.mover, desk.passed, first, place + 1)
+    move_node(desk.task, desk.mover, desk.passed, first, place + 1)
     for node in reversed(pair):
         weigh_all(setting, desk, node, noise)
     if graph.value[pair].sum() < before - GAIN:
         return
-    move(desk.task, desk.mover, desk.passed, first, place)
+    move_node(desk.task, desk.mover, desk.passed, first, place)
     for node, parents in zip(pair, old, strict=True):
-        install(desk.task, desk.mover, node, parents, len(parents))
+        give_parents(desk.task, desk.mover, node, parents, len(parents))

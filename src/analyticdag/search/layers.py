@@ -17,13 +17,12 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from analyticdag._jit import kernel
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.interventions import Moments
-from analyticdag.search.parents import PATIENT, select
+from analyticdag.search.parents import PATIENT
 from analyticdag.search.setting import Desk, Setting, new_desk
-from analyticdag.search.store import store
-from analyticdag.search.tables import COLLINEAR, Bench, Task
+from analyticdag.search.store import fit
+from analyticdag.search.tables import COLLINEAR
 
 # About three standard errors of a residual variance at n = 1000.
 TOLERANCE = 0.12
@@ -37,26 +36,22 @@ PATIENCE = 40
 NOTICED = 6.0
 
 
-@kernel
-def refit(
-    task: Task, bench: Bench, nodes: IntArray, first: int, last: int, levels: FloatArray
-) -> None:
-    """Residual variances of `nodes` on the first `last` of the order, into `levels`.
+def refit(desk: Desk, nodes: IntArray, span: tuple[int, int], levels: FloatArray) -> None:
+    """Residual variances of `nodes` on the order up to the end of the span, into `levels`.
 
     A node that has been fitted before (level not infinite) is fitted again only if one of those
-    placed since, first..last-1, explains part of its residual.
+    placed since, in the span, explains part of its residual.
     """
-    for node in nodes:
-        stale = levels[node] == np.inf
-        for t in range(first, last):
-            if stale:
-                break
-            link, spread = task.link[node, task.order[t]], task.spread[node, task.order[t]]
-            stale = task.n[node] * link * link > NOTICED * task.link[node, node] * spread
-        if stale:
-            select(task, bench, node, last)
-            store(task, bench, node)
-            levels[node] = bench.link[node] * task.n[node] / max(task.n[node] - bench.size, 1.0)
+    n, count = desk.n, desk.graph.count
+    again = levels[nodes] == np.inf
+    fitted, new = nodes[~again], desk.graph.order[slice(*span)]
+    link, spread = (table[np.ix_(fitted, new)] for table in (desk.link, desk.spread))
+    own = NOTICED * desk.link[fitted, fitted]
+    again[~again] = (n[fitted, None] * link * link > own[:, None] * spread).any(axis=1)
+    stale = nodes[again]
+    fit(desk.task, desk.mover, stale, np.full(len(stale), span[1]))
+    free = np.maximum(n[stale] - count[stale], 1.0)
+    levels[stale] = desk.link[stale, stale] * n[stale] / free
 
 
 class Rest:
@@ -152,7 +147,7 @@ def layered_order(setting: Setting, before: BoolArray) -> tuple[IntArray, float]
         free = unplaced & (waits == 0)
         limit = (1.0 + TOLERANCE) * noise[0]
         tried = np.flatnonzero(free & rest.may_qualify(limit))
-        refit(desk.task, desk.mover, tried, first, last, levels)
+        refit(desk, tried, (first, last), levels)
         layer = tried[levels[tried] <= limit]
         if len(layer) == 0:
             layer = closest(desk, tried, free, levels, rest.levels, (first, last))
@@ -181,6 +176,6 @@ def closest(
     bounds[tried] = levels[tried]
     best = int(bounds.argmin())
     if best not in tried:
-        refit(desk.task, desk.mover, np.array([best]), *span, levels)
+        refit(desk, np.array([best]), span, levels)
     near = tried[levels[tried] <= (1.0 + TIE) * bounds[best]]
     return np.union1d(near, [best])

@@ -11,9 +11,7 @@ Random numbers are drawn by the caller, so the same numbers give the same search
 
 from __future__ import annotations
 
-import numpy as np
-
-from analyticdag._jit import helper, kernel
+from analyticdag._jit import helper, kernel, part
 from analyticdag._typing import FloatArray, IntArray
 from analyticdag.search.moves import ANYWHERE, GAIN, move
 from analyticdag.search.store import install
@@ -30,7 +28,7 @@ UNLIMITED = 1 << 62
 DRAWS = 3 + STEPS
 
 
-@helper
+@part
 def enqueue(task: Task, node: int) -> None:
     """Let a node wait for its reinsertion; the queue is a ring of d places."""
     if not task.queue_waiting[node]:
@@ -68,7 +66,7 @@ def undo(task: Task, bench: Bench) -> None:
         install(task, bench, task.old_node[a], task.old_parents[a], task.old_size[a])
 
 
-@helper
+@part
 def forget(task: Task) -> None:
     """From now on the present state is the one to return to."""
     for a in range(task.old_length):
@@ -79,10 +77,11 @@ def forget(task: Task) -> None:
 
 
 @helper
-def in_triangles(task: Task) -> IntArray:
-    """Nodes of triangles: a child and two of its parents that are joined by an edge."""
-    d = len(task.order)
-    flag = np.zeros(d, np.bool_)
+def find_triangles(task: Task) -> None:
+    """List the nodes of triangles: a child and two of its parents that are joined by an edge."""
+    flag, d = task.in_triangle, len(task.order)
+    for u in range(d):
+        flag[u] = False
     for u in range(d):
         for a in range(task.count[u]):
             p = task.parents[u, a]
@@ -90,12 +89,11 @@ def in_triangles(task: Task) -> IntArray:
                 q = task.parents[u, b]
                 if task.tie[q, p] == PARENT:
                     flag[u] = flag[p] = flag[q] = True
-    found, nodes = 0, np.empty(d, np.int64)
+    task.n_corners = 0
     for u in range(d):
         if flag[u]:
-            nodes[found] = u
-            found += 1
-    return nodes[:found]
+            task.corners[task.n_corners] = u
+            task.n_corners += 1
 
 
 @helper
@@ -114,14 +112,12 @@ def neighbour(task: Task, x: int, draw: float) -> int:
 
 
 @helper
-def disturb(
-    task: Task, mover: Bench, passed: Bench, triangles: IntArray, draws: FloatArray
-) -> float:
+def disturb(task: Task, mover: Bench, passed: Bench, draws: FloatArray) -> float:
     """Walk along edges; each node on the way takes the place of the next. The change of score."""
     change = 0.0
     x = int(draws[0] * len(task.order))
-    if draws[1] < IN_TRIANGLES and len(triangles) > 0:
-        x = triangles[int(draws[0] * len(triangles))]
+    if draws[1] < IN_TRIANGLES and task.n_corners > 0:
+        x = task.corners[int(draws[0] * task.n_corners)]
     for step in range(1 + int(draws[2] * STEPS)):
         y = neighbour(task, x, draws[3 + step])
         if y < 0:
@@ -143,15 +139,14 @@ def search(task: Task, mover: Bench, passed: Bench, nodes: IntArray, draws: Floa
     for node in nodes:
         enqueue(task, node)
     forget(task)
-    triangles = np.empty(0, np.int64)
     for row in range(-1, len(draws)):  # row -1: no disturbance, only those that wait
         change, limit = 0.0, UNLIMITED
         if row >= 0:
-            change, limit = disturb(task, mover, passed, triangles, draws[row]), REPAIRS
+            change, limit = disturb(task, mover, passed, draws[row]), REPAIRS
         change += descend(task, mover, passed, limit)
         if row < 0 or change < -GAIN:
             total += change
-            triangles = in_triangles(task)
+            find_triangles(task)
         else:
             undo(task, mover)
         forget(task)

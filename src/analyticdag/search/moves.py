@@ -9,7 +9,7 @@ the best place would change is written to the task's plan; `move` carries it out
 
 from __future__ import annotations
 
-from analyticdag._jit import helper, kernel
+from analyticdag._jit import helper, part
 from analyticdag.search.parents import MARGIN, grow_shrink, hurdle
 from analyticdag.search.regression import toggle
 from analyticdag.search.store import install, load
@@ -25,7 +25,7 @@ LEFT, RIGHT = -1, 1
 ANYWHERE = -1
 
 
-@helper
+@part
 def wants(task: Task, mover: Bench, x: int, u: int) -> bool:
     """Whether u would pay as a further parent of x, whose regression is on the bench."""
     bar, square = hurdle(task, x, mover.link[x]) * (1.0 + MARGIN), mover.link[u] * mover.link[u]
@@ -33,7 +33,7 @@ def wants(task: Task, mover: Bench, x: int, u: int) -> bool:
     return pays and mover.size < task.cap and not task.forbidden[u, x]
 
 
-@helper
+@part
 def hopes(task: Task, mover: Bench, x: int, step: int) -> int:
     """How many of the nodes ahead of x could lower the score when x has passed them."""
     found, t = 0, task.place[x] + step
@@ -47,7 +47,7 @@ def hopes(task: Task, mover: Bench, x: int, step: int) -> int:
     return found
 
 
-@helper
+@part
 def shift(task: Task, x: int, goal: int) -> None:
     """Move node x to the place `goal`; those between make room."""
     order, place, t = task.order, task.place, task.place[x]
@@ -60,7 +60,7 @@ def shift(task: Task, x: int, goal: int) -> None:
     place[x] = goal
 
 
-@helper
+@part
 def write(task: Task, row: int, bench: Bench, node: int) -> None:
     """Put the bench's members into a row of the plan."""
     task.plan_node[row] = node
@@ -108,7 +108,7 @@ def explore(task: Task, mover: Bench, passed: Bench, x: int, step: int, target: 
     shift(task, x, home)
 
 
-@helper
+@part
 def propose(task: Task, mover: Bench, x: int, first: int, change: float) -> None:
     """Keep the present place of x as the best so far."""
     task.plan_change, task.plan_goal = change, task.place[x]
@@ -129,7 +129,7 @@ def note(task: Task, node: int) -> None:
         task.old_length += 1
 
 
-@kernel
+@part
 def move(task: Task, mover: Bench, passed: Bench, x: int, target: int) -> float:
     """Put x where the score is lowest, or at the place `target`; the change of the score."""
     home = task.place[x]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from analyticdag._jit import helper, kernel
+from analyticdag._jit import helper, part
 from analyticdag.search.regression import clear, toggle
 from analyticdag.search.tables import COLLINEAR, Bench, Task
 
@@ -22,7 +22,7 @@ FAINT = 14.0
 PATIENT = 1 << 62
 
 
-@helper
+@part
 def misfit(task: Task, node: int, residual: float) -> float:
     """Contribution of a node with this residual variance, without the price of its parents."""
     n: float = task.n[node]
@@ -30,14 +30,14 @@ def misfit(task: Task, node: int, residual: float) -> float:
     return n * units
 
 
-@helper
+@part
 def hurdle(task: Task, node: int, residual: float) -> float:
     """What a parent of `node` must explain to be worth its price; `residual` is without it."""
     price: float = task.price[node]
     return price * (task.noise[0] if task.equal else max(residual, COLLINEAR))
 
 
-@helper
+@part
 def best_candidate(task: Task, bench: Bench, node: int, n_candidates: int) -> int:
     """The candidate that explains most, if it is worth its price; otherwise -1."""
     order, floor, forbidden = task.order, task.floor, task.forbidden
@@ -50,7 +50,7 @@ def best_candidate(task: Task, bench: Bench, node: int, n_candidates: int) -> in
     return chosen
 
 
-@helper
+@part
 def weakest_member(task: Task, bench: Bench, node: int) -> int:
     """The member that is missed least, if it is not worth its price; otherwise -1."""
     weights, sharp, members = bench.weights, bench.sharp, bench.members
@@ -72,7 +72,7 @@ def is_faint(task: Task, bench: Bench, node: int, chosen: int) -> bool:
     return far and bool(task.n[node] * explains < FAINT * residual)
 
 
-@kernel
+@part
 def grow_shrink(task: Task, bench: Bench, node: int, n_candidates: int) -> float:
     """Alternate growing and shrinking until neither pays; the score of the node.
 
@@ -98,7 +98,7 @@ def grow_shrink(task: Task, bench: Bench, node: int, n_candidates: int) -> float
     return misfit(task, node, bench.link[node]) + task.penalty * bench.size
 
 
-@kernel
+@helper
 def select(task: Task, bench: Bench, node: int, n_candidates: int) -> float:
     """Parents of `node` among the first nodes of the order, from scratch; the score."""
     clear(task, bench, node)

@@ -19,12 +19,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from analyticdag._jit import helper, kernel
+from analyticdag._jit import helper, part
 from analyticdag._typing import FloatArray
 from analyticdag.search.tables import Bench, Task
 
 
-@helper
+@part
 def clear(task: Task, bench: Bench, node: int) -> None:
     """Start the regression of `node` on nothing."""
     S, at, link, spread = task.S, task.at[node], bench.link, bench.spread
@@ -36,7 +36,7 @@ def clear(task: Task, bench: Bench, node: int) -> None:
         spread[i] = S[at + i, i]
 
 
-@helper
+@part
 def solve(bench: Bench, v: FloatArray) -> None:
     """Replace v by (covariance of the members)^-1 v: one solve with the factor, one transposed."""
     L, k = bench.factor, bench.size
@@ -107,7 +107,7 @@ def remove(bench: Bench, p: int, gone: int) -> None:
     bench.size = last
 
 
-@kernel
+@part
 def toggle(task: Task, bench: Bench, p: int) -> None:
     """Put variable p into the members, or take it out if it is one.
 

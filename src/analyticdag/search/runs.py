@@ -16,7 +16,7 @@ from analyticdag.interventions import Moments
 from analyticdag.search.hubs import revisit_hubs
 from analyticdag.search.local import DRAWS, search
 from analyticdag.search.setting import Desk, Graph, Setting, new_desk
-from analyticdag.search.store import initialise
+from analyticdag.search.store import fit
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -44,7 +44,7 @@ class Run:
 def open_desk(setting: Setting, order: IntArray) -> Desk:
     """Memory for a search from `order`, with the parents that order gives."""
     desk = new_desk(setting, order)
-    initialise(desk.task, desk.mover)
+    fit(desk.task, desk.mover, desk.graph.order, np.arange(len(order)))
     revisit_hubs(setting, desk)
     return desk
 

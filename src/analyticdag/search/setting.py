@@ -9,7 +9,7 @@ import numpy as np
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.interventions import Moments
 from analyticdag.search.parents import PATIENT
-from analyticdag.search.tables import Bench, Task, make_bench, make_tables, make_task
+from analyticdag.search.tables import COLLINEAR, Bench, Task, make_bench, make_task
 
 
 @dataclass(frozen=True)
@@ -81,6 +81,9 @@ class Desk:
     passed: Bench
     noise: FloatArray  # one number, shared with the kernels
     patience: IntArray  # likewise
+    link: FloatArray  # likewise: row j belongs to the regression of node j
+    spread: FloatArray
+    n: FloatArray  # likewise: the samples behind it
 
 
 def new_desk(setting: Setting, order: IntArray) -> Desk:
@@ -93,19 +96,27 @@ def new_desk(setting: Setting, order: IntArray) -> Desk:
         value=np.zeros(d),
     )
     noise, patience = np.array([setting.noise or 1.0]), np.array([PATIENT])
+    link, spread = np.empty((2, d, d))
+    n = setting.moments.samples_of.astype(np.float64)
     task = make_task(
-        np.ascontiguousarray(setting.moments.S.reshape(-1, d)),
-        setting.moments.of * d,
-        setting.forbidden,
-        setting.required,
-        setting.moments.samples_of.astype(np.float64),
-        setting.penalty,
-        setting.price,
-        noise,
-        patience,
-        setting.equal,
-        cap,
-        (graph.order, graph.count, graph.parents, graph.value),
+        {
+            **vars(graph),
+            "place": np.argsort(graph.order),
+            "S": np.ascontiguousarray(setting.moments.S.reshape(-1, d)),
+            "at": setting.moments.of * d,
+            "floor": COLLINEAR * np.diag(setting.S),
+            "forbidden": setting.forbidden,
+            "required": setting.required,
+            "n": n,
+            "penalty": setting.penalty,
+            "price": setting.price,
+            "noise": noise,
+            "patience": patience,
+            "equal": setting.equal,
+            "cap": cap,
+            "link": link,
+            "spread": spread,
+        }
     )
-    make_tables(task)
-    return Desk(graph, task, make_bench(d, cap), make_bench(d, cap), noise, patience)
+    mover, passed = make_bench(d, cap), make_bench(d, cap)
+    return Desk(graph, task, mover, passed, noise, patience, link, spread, n)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analyticdag._jit import helper, kernel
+from analyticdag._jit import helper, kernel, part
 from analyticdag._typing import IntArray
 from analyticdag.search.parents import MARGIN, hurdle, misfit, select
 from analyticdag.search.regression import clear, solve, toggle
@@ -23,7 +23,7 @@ def reserve(task: Task, node: int, k: int) -> None:
         task.pool_top += room * (room + 1)
 
 
-@helper
+@part
 def regress(task: Task, bench: Bench, node: int, parents: IntArray, k: int) -> None:
     """Regression of `node` on its first k parents from scratch."""
     clear(task, bench, node)
@@ -32,7 +32,7 @@ def regress(task: Task, bench: Bench, node: int, parents: IntArray, k: int) -> N
             toggle(task, bench, parents[a])
 
 
-@kernel
+@part
 def load(task: Task, bench: Bench, node: int) -> None:
     """Put the node's current regression on the bench."""
     k, parents = task.count[node], task.parents[node]
@@ -57,7 +57,7 @@ def load(task: Task, bench: Bench, node: int) -> None:
     solve(bench, bench.weights)
 
 
-@kernel
+@part
 def store(task: Task, bench: Bench, node: int) -> None:
     """Make the bench's regression the node's current one and renew its column of ties."""
     k, link, spread, members = bench.size, bench.link, bench.spread, bench.members
@@ -81,7 +81,7 @@ def store(task: Task, bench: Bench, node: int) -> None:
                 task.pool[at + (a + 1) * k + b] = bench.factor[a, b]
 
 
-@kernel
+@part
 def install(task: Task, bench: Bench, node: int, parents: IntArray, size: int) -> None:
     """Give `node` exactly these parents, by as few up- and down-dates as it takes."""
     load(task, bench, node)
@@ -103,8 +103,8 @@ def install(task: Task, bench: Bench, node: int, parents: IntArray, size: int) -
 
 
 @kernel
-def initialise(task: Task, bench: Bench) -> None:
-    """Parents from scratch for every node."""
-    for t in range(len(task.order)):
-        select(task, bench, task.order[t], t)
-        store(task, bench, task.order[t])
+def fit(task: Task, bench: Bench, nodes: IntArray, ends: IntArray) -> None:
+    """Parents from scratch: of nodes[k] among the first ends[k] of the order."""
+    for k in range(len(nodes)):
+        select(task, bench, nodes[k], ends[k])
+        store(task, bench, nodes[k])

@@ -12,26 +12,13 @@ something is written: generous widths cost nothing.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from analyticdag._jit import (
-    BYTE_TABLE,
-    FLAG,
-    FLAG_TABLE,
-    FLAGS,
-    REAL,
-    REAL_TABLE,
-    REALS,
-    WHOLE,
-    WHOLE_TABLE,
-    WHOLES,
-    Struct,
-    StructType,
-    kernel,
-    new_struct,
-    struct,
-)
+from analyticdag._jit import Struct, StructType, kernel, struct
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 
 # Entries of `Task.tie[i, j]`, about i as a parent of j.
@@ -105,6 +92,10 @@ class Task(Struct):
     old_parents: IntArray
     old_noted: BoolArray
     old_order: IntArray
+    # Nodes of triangles, see local.find_triangles.
+    corners: IntArray
+    n_corners: int
+    in_triangle: BoolArray
     # Nodes that wait for a reinsertion.
     queue: IntArray
     queue_head: int
@@ -120,141 +111,67 @@ class TaskType(StructType):
     """Compiled side of `Task`."""
 
 
-BENCH = struct(
-    Bench,
-    BenchType,
-    {
-        "size": WHOLE,
-        "at": WHOLE,
-        "members": WHOLES,
-        "slot": WHOLES,
-        "factor": REAL_TABLE,
-        "weights": REALS,
-        "sharp": REALS,
-        "link": REALS,
-        "spread": REALS,
-        "direction": REALS,
-        "mix": REALS,
-    },
-)
-
-TASK = struct(
-    Task,
-    TaskType,
-    {
-        "S": REAL_TABLE,
-        "at": WHOLES,
-        "floor": REALS,
-        "forbidden": FLAG_TABLE,
-        "required": FLAG_TABLE,
-        "n": REALS,
-        "penalty": REAL,
-        "price": REALS,
-        "noise": REALS,
-        "patience": WHOLES,
-        "equal": FLAG,
-        "cap": WHOLE,
-        "order": WHOLES,
-        "place": WHOLES,
-        "count": WHOLES,
-        "parents": WHOLE_TABLE,
-        "value": REALS,
-        "link": REAL_TABLE,
-        "spread": REAL_TABLE,
-        "tie": BYTE_TABLE,
-        "age": WHOLES,
-        "pool": REALS,
-        "pool_at": WHOLES,
-        "pool_room": WHOLES,
-        "pool_top": WHOLE,
-        "plan_node": WHOLES,
-        "plan_size": WHOLES,
-        "plan_parents": WHOLE_TABLE,
-        "plan_next": WHOLE,
-        "plan_first": WHOLE,
-        "plan_last": WHOLE,
-        "plan_goal": WHOLE,
-        "plan_change": REAL,
-        "old_length": WHOLE,
-        "old_node": WHOLES,
-        "old_size": WHOLES,
-        "old_parents": WHOLE_TABLE,
-        "old_noted": FLAGS,
-        "old_order": WHOLES,
-        "queue": WHOLES,
-        "queue_head": WHOLE,
-        "queue_tail": WHOLE,
-        "queue_waiting": FLAGS,
-    },
-)
+struct(Bench, BenchType)
+struct(Task, TaskType)
 
 
 @kernel
+def new_bench(*fields: Any) -> Bench:
+    """A bench of these fields, in the order of the class."""
+    return Bench(*fields)
+
+
+@kernel
+def new_task(*fields: Any) -> Task:
+    """A task of these fields, in the order of the class."""
+    return Task(*fields)
+
+
 def make_bench(n_nodes: int, cap: int) -> Bench:
     """Empty workplace for regressions on up to `cap` parents."""
-    bench: Bench = new_struct(BENCH)
-    bench.size = bench.at = 0
-    bench.members = np.empty(cap + 1, np.int64)
-    bench.slot = np.full(n_nodes, -1, np.int64)
-    bench.factor = np.empty((cap + 1, cap + 1))
-    bench.sharp = np.empty(cap + 1)
-    bench.weights = np.empty(cap + 1)
-    bench.link = np.empty(n_nodes)
-    bench.spread = np.empty(n_nodes)
-    bench.direction = np.empty(n_nodes)
-    bench.mix = np.empty(cap + 1)
-    return bench
+    width = cap + 1
+    fields = {
+        "size": 0,
+        "at": 0,
+        "members": np.empty(width, np.int64),
+        "slot": np.full(n_nodes, -1, np.int64),
+        "factor": np.empty((width, width)),
+        "weights": np.empty(width),
+        "sharp": np.empty(width),
+        "link": np.empty(n_nodes),
+        "spread": np.empty(n_nodes),
+        "direction": np.empty(n_nodes),
+        "mix": np.empty(width),
+    }
+    return new_bench(*in_order(Bench, fields))
 
 
-@kernel
-def make_task(
-    S: FloatArray,
-    at: IntArray,
-    forbidden: BoolArray,
-    required: BoolArray,
-    n: FloatArray,
-    penalty: float,
-    price: FloatArray,
-    noise: FloatArray,
-    patience: IntArray,
-    equal: bool,
-    cap: int,
-    graph: tuple[IntArray, IntArray, IntArray, FloatArray],
-) -> Task:
-    """A task around the caller's arrays: data, knowledge, and the graph (order, count, ...)."""
-    d = len(at)
-    task: Task = new_struct(TASK)
-    task.S, task.at, task.forbidden, task.required = S, at, forbidden, required
-    task.floor = np.empty(d)
-    for i in range(d):
-        task.floor[i] = COLLINEAR * S[i, i]
-    task.n, task.penalty, task.price, task.cap = n, penalty, price, cap
-    task.noise, task.patience, task.equal = noise, patience, equal
-    task.order, task.count, task.parents, task.value = graph
-    task.place = np.empty(d, np.int64)
-    for t in range(d):
-        task.place[task.order[t]] = t
-    return task
+def make_task(fields: Mapping[str, Any]) -> Task:
+    """A task from what the caller wants to see; the rest of its memory is reserved here."""
+    d, width = len(fields["order"]), fields["cap"] + 1
+    return new_task(*in_order(Task, {**reserved(d, width), **fields}))
 
 
-@kernel
-def make_tables(task: Task) -> None:
-    """Reserve what moves need beyond `make_task`."""
-    d, width = len(task.order), task.cap + 1
-    task.link, task.spread = np.empty((d, d)), np.empty((d, d))
-    task.tie = np.zeros((d, d), np.int8)
-    task.age = np.zeros(d, np.int64)
-    task.pool = np.empty(min(d * (2 * width + 4) ** 2, 4 * d * d + 2**20))
-    task.pool_at, task.pool_room = np.zeros(d, np.int64), np.zeros(d, np.int64)
-    task.pool_top = 0
+def in_order(record: type[Struct], fields: Mapping[str, Any]) -> list[Any]:
+    """The fields in the order in which the class declares them."""
+    return [fields[name] for name in record.__annotations__]
+
+
+def reserved(d: int, width: int) -> dict[str, Any]:
+    """Memory that moves need, in NumPy: the compiler would take seconds over it."""
     rows = 2 * d + 1
-    task.plan_node, task.plan_size = np.empty(rows, np.int64), np.empty(rows, np.int64)
-    task.plan_parents = np.empty((rows, width), np.int64)
-    task.old_length = 0
-    task.old_node, task.old_size = np.empty(d, np.int64), np.empty(d, np.int64)
-    task.old_parents = np.empty((d, width), np.int64)
-    task.old_noted = np.zeros(d, np.bool_)
-    task.old_order = np.empty(d, np.int64)
-    task.queue = np.empty(d, np.int64)
-    task.queue_head = task.queue_tail = 0
-    task.queue_waiting = np.zeros(d, np.bool_)
+    plan = ("plan_next", "plan_first", "plan_last", "plan_goal")
+    numbers = (*plan, "pool_top", "old_length", "n_corners", "queue_head", "queue_tail")
+    nodes = ("age", "pool_at", "pool_room", "old_node", "old_size", "old_order", "queue", "corners")
+    return {
+        **dict.fromkeys(numbers, 0),
+        **{name: np.zeros(d, np.int64) for name in nodes},
+        **{name: np.zeros(d, np.bool_) for name in ("old_noted", "queue_waiting", "in_triangle")},
+        "tie": np.zeros((d, d), np.int8),
+        "pool": np.empty(min(d * (2 * width + 4) ** 2, 4 * d * d + 2**20)),
+        "plan_node": np.empty(rows, np.int64),
+        "plan_size": np.empty(rows, np.int64),
+        "plan_parents": np.empty((rows, width), np.int64),
+        "plan_change": 0.0,
+        "old_parents": np.empty((d, width), np.int64),
+    }
