@@ -65,7 +65,7 @@ class NonlinearDAG(BaseEstimator):  # type: ignore[misc]
         training. None: for gran-dag from 50 columns on.
     pruning : whether to drop edges that an additive spline regression does not need, or the level
         of that test; True is 0.001.
-    max_steps : gran-dag: steps in all, None for 100,000; mlp: steps of a stage, None for 1,000.
+    max_steps : gran-dag: steps in all, None for 100,000; mlp: steps of a stage, None for 5,000.
     knowledge : Knowledge or None
     dtype : "float64" or "float32"
     device : "auto" for a GPU where Torch has one, or the name of a Torch device.
@@ -140,7 +140,9 @@ class NonlinearDAG(BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: None = None) -> Self:
         """Learn the graph from a table of rows; X is not changed, y is ignored."""
         learn = _torch_side().learn
-        values = check_table(self, to_host(X), reset=True)
+        # Sums over rows round by their order in memory: without this, a data frame and its values
+        # could give different graphs.
+        values = np.ascontiguousarray(check_table(self, to_host(X), reset=True))
         options = Options.of(self, values.shape[1])
         names = column_names(self, values.shape[1])
         statistics = Statistics.from_table(values, names, standardize=options.standardises)

@@ -2,7 +2,7 @@
 
     minimise  -log-likelihood + lambda·h(A) + mu/2·h(A)²    by RMSprop on small batches
     until the held-out value stops falling; then  lambda += mu·h,  and  mu *= 10  where h has
-    not fallen enough;  repeat until h(A) <= 1e-8
+    not fallen enough;  repeat until h(A) <= 1e-8, but solve one subproblem at least
 
 A[i, t] sums the products of absolute weights along all paths from input i to the outputs of node
 t, divided by the number of paths: zero exactly when t cannot depend on i. An entry that falls
@@ -103,6 +103,7 @@ def _subproblem(problem: Problem, networks: Networks, state: State) -> State:
     """Take steps until the held-out objective stops falling, then update the multipliers."""
     mask, minimiser = state.mask, RMSprop(networks.values)
     curve: list[float] = []
+    settled = False
     draws = batches(problem.training, problem.seed + state.stage, problem.max_steps - state.n_steps)
     for step, batch in enumerate(draws, start=1):
         loss = negative_log_likelihood(networks, batch, mask).mean()
@@ -112,15 +113,18 @@ def _subproblem(problem: Problem, networks: Networks, state: State) -> State:
         minimiser.step(gradient)
         mask = torch.where((A.detach() > CLAMP) | problem.required, mask, 0.0)
         value = float(h.detach())
-        if not math.isfinite(value) or value <= H_THRESHOLD:
+        # Where h is small from the start (tiers rule out every cycle) there is all to learn yet.
+        if not math.isfinite(value) or (state.stage > 0 and value <= H_THRESHOLD):
             break
         if step % WINDOW == 1:
             curve.append(_held_out(problem, networks, mask) + _pressure(state, value))
             if not math.isfinite(curve[-1]):
                 value = math.nan
-            if math.isnan(value) or _settled(curve):
+            settled = _settled(curve)
+            if math.isnan(value) or settled:
                 break
-    return _updated(problem, networks, replace(state, mask=mask), value, step)
+    done = settled or (state.stage > 0 and value <= H_THRESHOLD)
+    return _updated(problem, networks, replace(state, mask=mask), value, step, done)
 
 
 def _settled(curve: list[float]) -> bool:
@@ -141,13 +145,15 @@ def _held_out(problem: Problem, networks: Networks, mask: torch.Tensor) -> float
         return float(negative_log_likelihood(networks, problem.held_out, mask).mean())
 
 
-def _updated(problem: Problem, networks: Networks, state: State, h: float, step: int) -> State:
-    """Close a subproblem: its record, and the multipliers of the next one."""
+def _updated(
+    problem: Problem, networks: Networks, state: State, h: float, step: int, done: bool
+) -> State:
+    """Close a subproblem, `done` or cut short: its record, and the next one's multipliers."""
     record = _record(problem, networks, state, step)
     n_steps = state.n_steps + step
     if not math.isfinite(record.objective + h):
         record = replace(record, reason=Stop.NOT_FINITE)
-    elif n_steps >= problem.max_steps and h > H_THRESHOLD:
+    elif n_steps >= problem.max_steps and (h > H_THRESHOLD or not done):
         record = replace(record, reason=Stop.MAX_STEPS)
     stuck = h > H_PROGRESS * state.h
     return State(

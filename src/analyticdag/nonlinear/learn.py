@@ -1,8 +1,8 @@
 """From rows to a DAG with fitted networks: select, train, break cycles, prune, refit.
 
-    neighbours?  ->  gran-dag | mlp  ->  finish (cycles, limits)  ->  pruning?  ->  refit
+    neighbours?  ->  gran-dag | mlp  ->  cycles  ->  pruning?  ->  limits  ->  refit
 
-Every step only takes edges away, so what `finish` has made acyclic stays acyclic.
+Every step only takes edges away, so what is acyclic once stays acyclic.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from analyticdag.nonlinear.networks import Networks, Shape
 from analyticdag.nonlinear.options import Options
 from analyticdag.nonlinear.pruning import Significance, significance
 from analyticdag.nonlinear.refit import refit
-from analyticdag.nonlinear.training import Place, Task, train_gran_dag, train_mlp
+from analyticdag.nonlinear.training import Place, Task, Trained, train_gran_dag, train_mlp
 from analyticdag.optimize.trace import STATUS_OF_STOP, Status, Trace
 
 _HELD_OUT = 0.2
@@ -68,8 +68,8 @@ def learn(rows: FloatArray, options: Options, constraints: Constraints) -> Learn
     training, held_out = (place.put(part.T) for part in _split(rows, options.seed))
     task = Task(rows, training, held_out, options, constraints, place)
     trained = train_gran_dag(task) if options.model == "gran-dag" else train_mlp(task)
-    finished = finish(trained.strength, trained.threshold, constraints)
-    finished, tests = _pruned(rows, finished, options.level, constraints)
+    finished = _finished(trained, rows, options.level, constraints)
+    tests = significance(rows, finished.adjacency)
     mask = place.put(finished.adjacency)
     networks = refit(trained.networks, training, held_out, mask)
     weights = to_float64(slopes(networks, place.put(rows.T), mask))
@@ -88,13 +88,15 @@ def _split(rows: FloatArray, seed: int) -> tuple[FloatArray, FloatArray]:
     return rows[order[held_out:]], rows[order[:held_out]]
 
 
-def _pruned(
-    rows: FloatArray, finished: Finished, level: float | None, constraints: Constraints
-) -> tuple[Finished, Significance]:
-    """Drop the edges whose test does not reject; a required edge always stays."""
-    tests = significance(rows, finished.adjacency)
-    if level is None:
-        return finished, tests
-    kept = finished.adjacency & (tests.keeps(level) | constraints.required)
-    weights = np.where(kept, finished.weights, 0.0)
-    return replace(finished, weights=weights, adjacency=kept), significance(rows, kept)
+def _finished(
+    trained: Trained, rows: FloatArray, level: float | None, constraints: Constraints
+) -> Finished:
+    """Break cycles, prune, and keep to a limit of parents."""
+    dag = finish(trained.strength, trained.threshold, replace(constraints, max_parents=None))
+    weights = dag.weights
+    if level is not None:
+        weights = np.where(significance(rows, dag.adjacency).keeps(level), weights, 0.0)
+    # The limit comes last, so that an edge that is pruned does not take up a place. Required edges
+    # stay whatever their weight.
+    limited = finish(weights, 0.0, constraints)
+    return replace(limited, on_cycles=dag.on_cycles)

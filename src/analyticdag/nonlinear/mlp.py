@@ -8,7 +8,7 @@ logarithm of the residual variance, pooled over the columns (variance="equal") o
 ("constant").
 
 The published optimiser takes some 200,000 steps of Adam at a learning rate of 2e-4. Here a stage
-is solved by OWL-QN: the same objective, about a thousand evaluations, and zeros that are exact.
+is solved by OWL-QN: the same objective, some thousand evaluations, and zeros that are exact.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ LAMBDA2 = 0.005
 
 def schedule(max_steps: int) -> Schedule:
     """The stages of DAGMA's nonlinear model: mu = 0.1 … 1e-4 at s = 1."""
-    return Schedule.geometric(s=(1.0,) * 4, mu=0.1, max_steps=max_steps, tol=1e-5)
+    return Schedule.geometric(s=(1.0,) * 4, mu=0.1, max_steps=max_steps, tol=1e-6)
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,7 +24,7 @@ DTYPES = ("float64", "float32")
 MANY_COLUMNS = 50  # from here on GraN-DAG selects neighbours first
 LEVEL = 1e-3  # of the pruning tests
 _LAMBDA1, _THRESHOLD = 0.01, 0.1  # with pruning to follow; DAGMA's package has 0.02 and 0.3
-_STEPS = {"gran-dag": 100_000, "mlp": 1_000}
+_STEPS = {"gran-dag": 100_000, "mlp": 5_000}
 
 
 @dataclass(frozen=True, eq=False)
