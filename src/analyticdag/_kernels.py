@@ -62,8 +62,13 @@ def order_gradient(
         P = R.copy()  # (I - Y)^-q - I, from q = 1 to q = order
         for q in range(1, order):
             if q == order - 1:
-                value = np.trace(P)
-            P += R + np.dot(P, R)
+                value = 0.0
+                for i in range(n):
+                    value += P[i, i]
+            product = np.dot(P, R)
+            for i in range(n):
+                for j in range(n):
+                    P[i, j] += R[i, j] + product[i, j]
         factor = 2.0 * max(order - 1, 1) / s
         for i in range(n):
             P[i, i] += 1.0

@@ -116,9 +116,10 @@ class Columns:
     def needs_compiling(self) -> bool:
         """Whether the first sweep on this machine has to wait for the compiler."""
         from analyticdag._jit import needs_compiling
-        from analyticdag.optimize.columns.column import solve_column
+        from analyticdag.optimize.columns.resolvent import resolvent_block
+        from analyticdag.optimize.columns.walks import walk_sweep
 
-        return needs_compiling(solve_column)
+        return needs_compiling(resolvent_block) and needs_compiling(walk_sweep)
 
     def starting_weights(
         self, S: FloatArray, n_samples: int, allowed: BoolArray, required: BoolArray
