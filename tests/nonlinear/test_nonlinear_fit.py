@@ -13,11 +13,14 @@ import pytest
 import torch
 
 from analyticdag import Knowledge, NonlinearDAG
+from analyticdag.errors import DataWarning
 from analyticdag.knowledge import Constraints
+from analyticdag.nonlinear import refit as refit_module
 from analyticdag.nonlinear.learn import _finished
 from analyticdag.nonlinear.networks import Networks, Shape
+from analyticdag.nonlinear.quasi_newton import Minimum
 from analyticdag.nonlinear.training import Trained
-from analyticdag.optimize.trace import Status, Trace
+from analyticdag.optimize.trace import Status, Stop, Trace
 
 FEW_STEPS = pytest.mark.filterwarnings("ignore::analyticdag.errors.NotConvergedWarning")
 
@@ -65,3 +68,69 @@ def test_the_order_in_memory_changes_nothing(model: str, stored: Callable[..., A
     plain, other = (NonlinearDAG(model, max_steps=30).fit(X) for X in (bent(), stored(bent())))
     np.testing.assert_array_equal(other.weights_, plain.weights_)
     assert other.trace_ == plain.trace_
+
+
+# A power of two rounds nothing; the others round, and steps of the minimiser amplify that.
+@FEW_STEPS
+@pytest.mark.parametrize(("factor", "close"), [(128.0, 1e-9), (100.0, 0.1), (0.01, 0.1)])
+def test_the_common_unit_of_the_columns_does_not_matter(factor: float, close: float) -> None:
+    plain, scaled = (NonlinearDAG("mlp", max_steps=60).fit(k * bent()) for k in (1.0, factor))
+    np.testing.assert_array_equal(scaled.adjacency_matrix_, plain.adjacency_matrix_)
+    np.testing.assert_allclose(scaled.scale_, factor * plain.scale_)
+    np.testing.assert_allclose(scaled.weights_, plain.weights_, rtol=close)
+    ratio = scaled.noise_variances_ / plain.noise_variances_
+    np.testing.assert_allclose(ratio, factor**2, rtol=close)
+    shift = 3 * np.log(factor)
+    assert scaled.score(factor * bent()) == pytest.approx(plain.score(bent()) - shift, abs=close)
+
+
+@FEW_STEPS
+def test_equal_variances_are_one_variance() -> None:
+    fitted = NonlinearDAG("mlp", max_steps=30).fit(bent())
+    assert len(np.unique(fitted.noise_variances_)) == 1
+    X = bent()
+    X[:, 2] = 1.0
+    with pytest.warns(DataWarning):
+        fitted = NonlinearDAG("mlp", max_steps=30).fit(X)
+    assert fitted.noise_variances_[2] == 0.0
+    assert fitted.noise_variances_[0] == fitted.noise_variances_[1] > 0.0
+    assert fitted.interventions_ is None
+
+
+@FEW_STEPS
+@pytest.mark.parametrize("variance", ["constant", "learned"])
+def test_noise_variances_are_in_the_units_of_the_data(variance: str) -> None:
+    X = 10.0 * bent()
+    known = Knowledge(tiers=[[0], [1, 2]])
+    fitted = NonlinearDAG(variance=variance, knowledge=known, max_steps=300).fit(X)
+    assert fitted.noise_variances_[0] == pytest.approx(X[:, 0].var(), rel=0.5)
+
+
+@FEW_STEPS
+@pytest.mark.parametrize("model", ["gran-dag", "mlp"])
+def test_a_required_edge_at_a_constant_column_has_no_effect(model: str) -> None:
+    X = bent(60)
+    X[:, 2] = 1.0
+    known = Knowledge(required_edges=[(2, 1)])
+    with pytest.warns(DataWarning):
+        fitted = NonlinearDAG(model, knowledge=known, max_steps=20).fit(X)
+    assert fitted.adjacency_matrix_[2, 1] == 1
+    assert fitted.weights_[2, 1] == 0.0
+    assert fitted.p_values_[2, 1] == 1.0
+
+
+def test_a_refit_looks_further_than_one_bad_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    losses = iter([5.0, 6.0, 4.0, 7.0, 7.0, 7.0, 0.0])
+    monkeypatch.setattr(refit_module, "_loss", lambda *_: next(losses))
+    seen: list[torch.Tensor] = []
+
+    def step(_: Any, start: torch.Tensor, *_a: Any, **_k: Any) -> Minimum:
+        seen.append(start + 1.0)
+        return Minimum(seen[-1], 0.0, 1, Stop.MAX_STEPS)
+
+    monkeypatch.setattr(refit_module, "minimise", step)
+    networks = Networks.drawn(Shape(2, ()), 0, torch.float64, "cpu")
+    columns, mask = torch.ones(2, 4, dtype=torch.float64), torch.zeros(2, 2, dtype=torch.float64)
+    best = refit_module.refit(networks, columns, columns, mask)
+    assert len(seen) == 5  # the second was the best; three more did not help
+    torch.testing.assert_close(best.values, seen[1])

@@ -48,12 +48,30 @@ def test_p_values_of_noise_are_uniform() -> None:
     assert stats.kstest(found, "uniform").pvalue > 0.01
 
 
-def test_copies_of_a_parent_do_not_break_the_test() -> None:
+def test_of_copies_one_stays_and_is_tested_as_if_alone() -> None:
     X = bent()
     X[:, 1] = X[:, 0]
     tests = significance(X, into(2))
-    assert np.isfinite(tests.p_value).all()
-    assert np.isfinite(tests.partial_r2).all()
+    alone = into(2)
+    alone[1, 2] = False
+    expected = significance(X, alone)
+    assert tests.p_value[1, 2] == 1.0
+    np.testing.assert_allclose(tests.p_value[[0, 3], 2], expected.p_value[[0, 3], 2], rtol=1e-6)
+    np.testing.assert_allclose(tests.partial_r2, expected.partial_r2, rtol=1e-6, atol=1e-12)
+
+
+def test_of_columns_that_add_up_to_one_all_but_one_can_stay() -> None:
+    rng = np.random.default_rng(3)
+    group = rng.integers(0, 3, size=300)
+    y = np.array([0.0, 2.0, 5.0])[group] + rng.normal(size=300)
+    tests = significance(np.column_stack([np.eye(3)[group], y]), into(3))
+    assert tests.keeps(1e-3)[:, 3].sum() == 2
+
+
+def test_an_exact_function_of_a_parent_gives_no_warning() -> None:
+    X = bent()
+    X[:, 2] = 3.0 * X[:, 0]
+    assert significance(X, into(2)).keeps(1e-3)[:, 2].tolist()[0]
 
 
 @pytest.mark.parametrize("n", [2, 3, 5, 12])

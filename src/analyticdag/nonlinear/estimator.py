@@ -79,8 +79,11 @@ class NonlinearDAG(BaseEstimator):  # type: ignore[misc]
     weights_ : (d, d) floats, the average absolute slope of t's mean in i, in the units of the
         data, with the sign of the average slope; of networks refitted to the final graph.
     p_values_ : (d, d) floats, of the test whether t needs i beside its other parents.
+    noise_variances_ : (d,) floats, in the units of the data, zero for constant columns; with
+        variance="learned" the mean over the rows.
     adjacency_matrix_, graph_, cpdag_, causal_order_, edges_, removed_edges_, h_, loss_, trace_,
-    status_, n_iter_, mean_, scale_, n_features_in_, feature_names_in_ : as for `AnalyticDAG`.
+    status_, n_iter_, mean_, scale_, interventions_ (always None), n_features_in_,
+    feature_names_in_ : as for `AnalyticDAG`.
         `standard_error` of an edge is NaN; its partial correlation is that of the spline
         regression.
     """
@@ -136,6 +139,8 @@ class NonlinearDAG(BaseEstimator):  # type: ignore[misc]
     n_iter_: int
     mean_: FloatArray
     scale_: FloatArray
+    noise_variances_: FloatArray
+    interventions_: None
 
     def fit(self, X: Any, y: None = None) -> Self:
         """Learn the graph from a table of rows; X is not changed, y is ignored."""
@@ -153,18 +158,21 @@ class NonlinearDAG(BaseEstimator):  # type: ignore[misc]
                 ScaleWarning,
                 stacklevel=2,
             )
+        if not options.standardises:
+            statistics = _in_one_unit(statistics)
         known = options.knowledge.resolve(names).restricted_to(statistics.touchable)
         rows = (values - statistics.mean) / statistics.scale
         # A likelihood without bound would pull at everything else: constants learn as pure noise.
         noise = np.random.default_rng(options.seed).standard_normal(rows.shape)
         rows = np.where(statistics.constant, noise, rows)
-        self._keep(statistics, options, learn(rows, options, known))
+        self._keep(statistics, options, learn(rows, ~statistics.constant, options, known))
         return self
 
     def score(self, X: Any, y: None = None) -> float:
         """Return the mean log-likelihood of the rows of X, for data held out from the fit.
 
-        Constant columns count for nothing.
+        The noise is Gaussian, with one variance for all columns under variance="equal". Constant
+        columns count for nothing.
         """
         check_is_fitted(self)
         values = check_table(self, to_host(X), reset=False)
@@ -184,9 +192,23 @@ class NonlinearDAG(BaseEstimator):  # type: ignore[misc]
         self.loss_, self.loss_choice_, self.selection_ = LOSSES[options.variance], None, None
         self.trace_, self.status_, self.n_iter_ = learned.trace, learned.status, learned.n_iter
         self.mean_, self.scale_ = statistics.mean, scale
+        self.noise_variances_ = np.where(
+            statistics.constant, 0.0, learned.noise_variances * scale**2
+        )
+        self.interventions_ = None
         self._model, self._varies = learned.model, ~statistics.constant
         if not self.status_.converged:
             warnings.warn(self.status_.value, NotConvergedWarning, stacklevel=3)
+
+
+def _in_one_unit(statistics: Statistics) -> Statistics:
+    """Return statistics that scale all columns by one number, so that they vary by one on average.
+
+    The scales of the columns stay what they are to each other, and grams or tonnes do not matter.
+    """
+    variances = np.diag(statistics.S)[~statistics.constant]
+    unit = np.sqrt(variances.mean()) if len(variances) else 1.0
+    return replace(statistics, scale=np.full_like(statistics.scale, unit))
 
 
 def _torch_side() -> Any:

@@ -16,14 +16,14 @@ from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.knowledge import Constraints
 from analyticdag.linear.finish import Finished, finish
 from analyticdag.linear.placement import to_float64
-from analyticdag.nonlinear.likelihood import negative_log_likelihood, slopes
+from analyticdag.nonlinear.likelihood import negative_log_likelihood, noise_variances, slopes
 from analyticdag.nonlinear.neighbours import plausible_parents
 from analyticdag.nonlinear.networks import Networks, Shape
 from analyticdag.nonlinear.options import Options
 from analyticdag.nonlinear.pruning import Significance, significance
 from analyticdag.nonlinear.refit import refit
 from analyticdag.nonlinear.training import Place, Task, Trained, train_gran_dag, train_mlp
-from analyticdag.optimize.trace import STATUS_OF_STOP, Status, Trace
+from analyticdag.optimize.trace import STATUS_OF_STOP, Status, Stop, Trace
 
 _HELD_OUT = 0.2
 
@@ -57,10 +57,13 @@ class Learned:
     trace: Trace
     status: Status
     n_iter: int
+    noise_variances: FloatArray
 
 
-def learn(rows: FloatArray, options: Options, constraints: Constraints) -> Learned:
-    """Learn from centred rows (n, d)."""
+def learn(
+    rows: FloatArray, varies: BoolArray, options: Options, constraints: Constraints
+) -> Learned:
+    """Learn from centred rows (n, d); columns that do not vary are noise, and nothing else's."""
     place = Place.of(options)
     if options.neighbours:
         plausible = plausible_parents(rows, constraints.allowed, seed=options.seed)
@@ -69,16 +72,29 @@ def learn(rows: FloatArray, options: Options, constraints: Constraints) -> Learn
     task = Task(rows, training, held_out, options, constraints, place)
     trained = train_gran_dag(task) if options.model == "gran-dag" else train_mlp(task)
     finished = _finished(trained, rows, options.level, constraints)
-    tests = significance(rows, finished.adjacency)
-    mask = place.put(finished.adjacency)
-    networks = refit(trained.networks, training, held_out, mask)
-    weights = to_float64(slopes(networks, place.put(rows.T), mask))
-    finished = replace(finished, weights=np.where(finished.adjacency, weights, 0.0))
-    model = Model(networks.shape, to_float64(networks.values), finished.adjacency, place)
-    status = STATUS_OF_STOP[trained.reason]
+    # An edge may be required where a column is constant: it is in the graph, with no effect.
+    effective = finished.adjacency & varies[:, None] & varies
+    columns, mask = place.put(rows.T), place.put(effective)
+    pools = options.variance == "equal" and varies.any()
+    pooled = torch.as_tensor(varies, device=place.device) if pools else None
+    networks = refit(trained.unseen, training, held_out, mask, pooled=pooled)
+    finished = replace(finished, weights=to_float64(slopes(networks, columns, mask)))
+    return Learned(
+        finished,
+        significance(rows, effective),
+        Model(networks.shape, to_float64(networks.values), effective, place),
+        trained.trace,
+        _status(trained.reason, finished),
+        trained.n_steps,
+        to_float64(noise_variances(networks, columns, mask)),
+    )
+
+
+def _status(reason: Stop, finished: Finished) -> Status:
+    status = STATUS_OF_STOP[reason]
     if status is Status.CONVERGED and finished.on_cycles:
-        status = Status.CYCLES_LEFT
-    return Learned(finished, tests, model, trained.trace, status, trained.n_steps)
+        return Status.CYCLES_LEFT
+    return status
 
 
 def _split(rows: FloatArray, seed: int) -> tuple[FloatArray, FloatArray]:

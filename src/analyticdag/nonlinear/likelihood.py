@@ -24,6 +24,12 @@ def moments(
     return outputs[:, 0], scale
 
 
+def noise_variances(networks: Networks, columns: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    """Return the noise variance of each node, the mean over the rows where it depends on them."""
+    with torch.no_grad():
+        return torch.exp(2.0 * moments(networks, columns, mask)[1]).mean(dim=1)
+
+
 def negative_log_likelihood(
     networks: Networks, columns: torch.Tensor, mask: torch.Tensor
 ) -> torch.Tensor:

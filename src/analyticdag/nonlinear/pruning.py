@@ -3,6 +3,9 @@
 x_t is regressed on smooth functions of its parents, Σ_i g_i(x_i), each g_i a cubic spline. The test
 for parent i compares the regression with and without g_i. This is the pruning step of CAM and of
 GraN-DAG on least squares; what it returns also says how strong each edge is.
+
+Where parents say the same (copies, columns that add up to one), none of them is needed beside the
+others. The weakest is then set aside, with a p-value of one, and the rest are tested again.
 """
 
 from __future__ import annotations
@@ -58,12 +61,53 @@ def _tests(X: FloatArray, parents: IntArray, target: FloatArray) -> tuple[FloatA
     gram = design.T @ design
     inverse, rank = linalg.pinvh(gram, rtol=_CUT, return_rank=True)
     slopes = inverse @ (design.T @ y)
-    left = max(float(y @ y - slopes @ (design.T @ y)), np.finfo(float).tiny)
+    left = max(float(y @ y - slopes @ (design.T @ y)), _floor(y))
     freedom = n - 1 - rank
     if freedom < 1:
         return np.ones(len(blocks)), np.zeros(len(blocks))
+    if rank < len(gram):
+        return _without_repetition(blocks, y)
     results = [_one_test(inverse, slopes, owner == k, left, freedom) for k in range(len(blocks))]
     return np.array([p for p, _ in results]), np.array([share for _, share in results])
+
+
+def _without_repetition(blocks: list[FloatArray], y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Test parents of which some may repeat others: drop the weakest that does, and retest."""
+    p_value, partial_r2 = np.ones(len(blocks)), np.zeros(len(blocks))
+    members = list(range(len(blocks)))
+    while members:
+        left, rank = _residual_sum([blocks[k] for k in members], y)
+        others = [_residual_sum([blocks[m] for m in members if m != k], y) for k in members]
+        added = np.array([rank - less for _, less in others])
+        gains = np.array([max(more - left, 0.0) for more, _ in others])
+        repeats = np.flatnonzero(added == 0)
+        if len(repeats) == 0:
+            freedom = len(y) - 1 - rank
+            p_value[members] = stats.f.sf(gains / added / (left / freedom), added, freedom)
+            partial_r2[members] = gains / (gains + left)
+            break
+        alone = [_residual_sum([blocks[members[k]]], y)[0] for k in repeats]
+        # Of equals the last one goes; what rounding makes of equal sums must not decide.
+        worst = max(range(len(repeats)), key=lambda k: (round(alone[k] / (y @ y + 1e-300), 9), k))
+        del members[repeats[worst]]
+    return p_value, partial_r2
+
+
+def _residual_sum(blocks: list[FloatArray], y: FloatArray) -> tuple[float, int]:
+    """Return the sum of squares that least squares leaves, and the rank of the design."""
+    if not blocks:
+        return max(float(y @ y), _floor(y)), 0
+    design = np.column_stack(blocks)
+    # The same cut as on eigenvalues of the Gram matrix, which are squares of these.
+    slopes, _, rank, _ = linalg.lstsq(design, y, cond=np.sqrt(_CUT))
+    residual = y - design @ slopes
+    return max(float(residual @ residual), _floor(y)), int(rank)
+
+
+def _floor(y: FloatArray) -> float:
+    """Return the least a sum of squared residuals can be told from zero."""
+    precision = np.finfo(float)
+    return max(float(y @ y) * float(precision.eps), float(precision.tiny))
 
 
 def _one_test(

@@ -1,8 +1,8 @@
 """Run one of the two methods on a task, from the start or from a checkpoint.
 
-Both leave the same behind: networks, a strength for every edge (absolute sensitivity for gran-dag,
-the norm of the input weights for mlp), and the history. The state of gran-dag is packed into one
-vector, so that one kind of checkpoint file serves every estimator.
+Both leave the same behind: networks to refit, a strength for every edge (absolute sensitivity for
+gran-dag, the norm of the input weights for mlp), and the history. The state of gran-dag is packed
+into one vector, so that one kind of checkpoint file serves every estimator.
 """
 
 from __future__ import annotations
@@ -82,9 +82,9 @@ class Task:
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """What a method leaves behind."""
+    """What a method leaves behind; `unseen` are networks that never saw the held-out rows."""
 
-    networks: Networks
+    unseen: Networks
     strength: FloatArray
     threshold: float
     trace: Trace
@@ -129,11 +129,15 @@ def train_gran_dag(task: Task) -> Trained:
 
 
 def train_mlp(task: Task) -> Trained:
-    """Follow the path of DAGMA's network."""
+    """Follow the path of DAGMA's network, on all rows.
+
+    Nothing here is stopped by held-out rows, so none are kept from the search for the graph. The
+    networks that come out have seen them, though: what is refitted are the first draws.
+    """
     options, place, d = task.options, task.place, task.rows.shape[1]
     shape = Shape(d, (options.hidden_units,), activation="sigmoid", own_scale=True)
     networks = Networks.drawn(shape, options.seed, place.dtype, place.device)
-    networks = mlp.starting_networks(networks)
+    first = mlp.starting_networks(networks)
     problem = mlp.Problem(
         torch.cat([task.training, task.held_out], dim=1),
         Acyclicity(options.function),
@@ -144,19 +148,18 @@ def train_mlp(task: Task) -> Trained:
     )
     file = task.checkpoint
     saved = None if file is None else file.load()
-    start = PathState(networks.values)
+    start = PathState(first.values)
     if saved is not None:
         start = PathState(place.put(saved.weights), saved.trace, saved.n_steps, saved.stage)
     state = mlp.follow(
         problem,
-        networks,
+        first,
         mlp.schedule(options.max_steps),
         start,
         on_stage=None if file is None else file.save,
         verbose=options.verbose,
     )
-    networks = Networks(shape, state.weights)
-    strength = mlp.connectivity(networks, problem.mask).sqrt()
+    strength = mlp.connectivity(Networks(shape, state.weights), problem.mask).sqrt()
     return Trained(networks, _plain(strength), options.w_threshold, state.trace, state.n_steps)
 
 
