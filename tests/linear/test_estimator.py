@@ -132,8 +132,8 @@ def test_whole_numbers_as_names_are_names() -> None:
     assert list(by_covariance.graph_) == [3, 1, 0, 2]
     with pytest.raises(KnowledgeError, match="names 7, which is not a column"):
         AnalyticDAG(knowledge=Knowledge(forbidden_edges=[(7, 1)])).fit(numbers)
+    ten = frame().set_axis([10, 20, 30, 40], axis=1)
     with pytest.raises(KnowledgeError, match="names 0, which is not a column"):
-        ten = frame().set_axis([10, 20, 30, 40], axis=1)
         AnalyticDAG(knowledge=Knowledge(forbidden_edges=[(0, 10)])).fit(ten)
     assert list(model.fit(frame()).graph_) == NAMES
 

@@ -98,7 +98,9 @@ def variances_agree(statistics: Statistics, W: FloatArray) -> bool:
     # Each parent takes a degree of freedom, and with it a share of the variance.
     left = np.maximum(n - np.count_nonzero(W[:, varies], axis=0) - 1, 1)
     v = _variances(statistics, W)[varies] * n / left
-    spread = _spread(v, _kurtosis(statistics, W)[varies], left)
+    # The kurtosis of one column scatters so much that it would add to the spread; their mean not.
+    kurtosis = np.full(len(v), _kurtosis(statistics, W)[varies].mean() if len(v) else GAUSSIAN)
+    spread = _spread(v, kurtosis, left)
     return bool(spread <= chi2.ppf(_CHANCE, max(len(v) - 1, 1)))
 
 

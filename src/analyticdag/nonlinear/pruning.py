@@ -88,7 +88,9 @@ def _without_repetition(blocks: list[FloatArray], y: FloatArray) -> tuple[FloatA
             break
         alone = [_residual_sum([blocks[members[k]]], y)[0] for k in repeats]
         # Of equals the last one goes; what rounding makes of equal sums must not decide.
-        worst = max(range(len(repeats)), key=lambda k: (round(alone[k] / (y @ y + 1e-300), 9), k))
+        worst = max(
+            range(len(repeats)), key=lambda k: (round(float(alone[k] / (y @ y + 1e-300)), 9), k)
+        )
         del members[repeats[worst]]
     return p_value, partial_r2
 
