@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from analyticdag.acyclicity import Acyclicity
+from analyticdag.errors import DataError
 from analyticdag.functions import Exponential, Inverse, named
 from analyticdag.nonlinear.autograd import acyclicity
 
@@ -63,3 +64,19 @@ def test_weights_that_ran_away_give_nan_and_no_error() -> None:
     assert np.isnan(float(acyclicity(broken, Acyclicity(named("order-1")))))
     huge = torch.full((3, 3), 1e300, dtype=torch.float64)
     assert np.isnan(float(acyclicity(huge, Acyclicity(named("exponential")))))
+
+
+def test_what_is_no_matrix_of_strengths_is_refused() -> None:
+    constraint = Acyclicity(named("order-1"))
+    with pytest.raises(DataError, match="negative entries"):
+        acyclicity(-matrix(), constraint)
+    with pytest.raises(DataError, match="square matrix"):
+        acyclicity(matrix()[:3], constraint)
+
+
+def test_a_second_derivative_is_refused() -> None:
+    A = matrix().requires_grad_()
+    squared = acyclicity(A, Acyclicity(named("order-1"))) ** 2
+    (slope,) = torch.autograd.grad(squared, A, create_graph=True)
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        slope.sum().backward()

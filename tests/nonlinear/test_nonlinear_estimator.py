@@ -14,6 +14,7 @@ import pytest
 from sklearn.base import clone
 
 from analyticdag import Knowledge, NonlinearDAG
+from analyticdag.diagnostics import diagnose
 from analyticdag.errors import (
     DataError,
     DataWarning,
@@ -141,6 +142,10 @@ def test_a_fit_is_saved_and_reported(tmp_path: Path) -> None:
     assert {run.edge_names(edge) for edge in run.edges} == {("a", "b"), ("b", "c")}
     page = render_report(run)
     assert "nonlinear structural equation model" in page
+    assert "F-test at level 0.001 were dropped" in page
+    assert "linear effects" not in page
+    with pytest.raises(ParameterError, match="fit an AnalyticDAG to the same data"):
+        diagnose(fitted, bent())
 
 
 def test_a_run_that_diverges_says_so_and_still_gives_a_dag(
@@ -200,14 +205,18 @@ def test_bad_tables_are_refused(X: Any, message: str) -> None:
         ({"lambda1": 0.1}, "lambda1 belongs to model='mlp'"),
         ({"w_threshold": 0.1}, "w_threshold belongs to model='mlp'"),
         ({"model": "mlp", "lambda1": -1.0}, "lambda1 must be a number of at least 0"),
-        ({"pruning": 2.0}, "pruning must be a number of at least 0 and at most 1"),
+        ({"pruning": 2.0}, "pruning must be True, False .* at most 1"),
+        ({"pruning": 0}, "pruning must be True, False for no pruning"),
+        ({"dtype": np.dtype("float64")}, "dtype must be one of"),
+        ({"checkpoint": "no/such/folder/fit.npz"}, "in a folder that does not exist; create"),
+        ({"random_state": "lucky"}, "random_state must be a whole number"),
         ({"neighbours": "yes"}, "neighbours must be True, False or None"),
         ({"hidden_units": 0}, "hidden_units must be a whole number"),
         ({"max_steps": 1.5}, "max_steps must be a whole number"),
         ({"knowledge": {}}, "knowledge must be a Knowledge"),
         ({"checkpoint": 3}, "checkpoint must be the name of a file"),
         ({"constraint": "order-0"}, "constraint 'order-0' is not known"),
-        ({"device": "abacus"}, "device='abacus' cannot be used here"),
+        ({"device": "abacus"}, "device='abacus' cannot be used here; use 'auto' or 'cpu'"),
     ],
 )
 def test_bad_parameters_are_refused(parameters: dict[str, Any], message: str) -> None:

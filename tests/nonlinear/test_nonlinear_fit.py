@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from analyticdag import Knowledge, NonlinearDAG
-from analyticdag.errors import DataWarning
+from analyticdag.errors import DataWarning, NotConvergedWarning
 from analyticdag.knowledge import Constraints
 from analyticdag.nonlinear import refit as refit_module
 from analyticdag.nonlinear.learn import _finished
@@ -41,10 +41,23 @@ def test_gran_dag_learns_even_where_no_cycle_is_allowed() -> None:
     assert set(fitted.graph_.edges) == {(0, 1), (1, 2)}
 
 
-@FEW_STEPS
-def test_steps_that_run_out_before_anything_settled_say_so() -> None:
+@pytest.mark.parametrize("model", ["gran-dag", "mlp"])
+def test_steps_that_run_out_before_anything_settled_say_what_to_do(model: str) -> None:
     ordered = Knowledge(tiers=[[0], [1], [2]])
-    assert NonlinearDAG(knowledge=ordered, max_steps=50).fit(bent()).status_ is Status.MAX_STEPS
+    with pytest.warns(NotConvergedWarning, match="raise max_steps$"):
+        fitted = NonlinearDAG(model, knowledge=ordered, max_steps=5).fit(bent())
+    assert fitted.status_ is Status.MAX_STEPS
+
+
+@FEW_STEPS
+@pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode])
+def test_gradients_that_were_switched_off_are_no_obstacle(mode: Callable[[], Any]) -> None:
+    expected = NonlinearDAG(max_steps=5, device=None).fit(bent())
+    with mode():
+        fitted = NonlinearDAG(max_steps=5).fit(bent())
+        score = fitted.score(bent())
+    np.testing.assert_array_equal(fitted.weights_, expected.weights_)
+    assert score == expected.score(bent())
 
 
 def test_a_pruned_edge_takes_up_no_place() -> None:

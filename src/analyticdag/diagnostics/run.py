@@ -27,7 +27,7 @@ from analyticdag.diagnostics.scale import (
     check_standardised_refit,
     check_varsortability,
 )
-from analyticdag.errors import DataError
+from analyticdag.errors import DataError, ParameterError
 from analyticdag.linear.options import SCALE_LOSSES
 from analyticdag.losses import covariance
 
@@ -40,6 +40,12 @@ def diagnose(estimator: Any, X: Any, *, refit: bool = True) -> Diagnostics:
     that were perturbed: what was done to them says nothing about the columns.
     """
     check_is_fitted(estimator)
+    if not hasattr(estimator, "standardize"):
+        raise ParameterError(
+            "diagnose checks the linear equations of an AnalyticDAG, and a "
+            f"{type(estimator).__name__} has others; fit an AnalyticDAG to the same data to "
+            "check the columns, and use score on held-out rows and p_values_ to check this model"
+        )
     values = _undisturbed(estimator, check_table(estimator, X, reset=False))
     names = column_names(estimator, values.shape[1])
     if len(values) < 2:

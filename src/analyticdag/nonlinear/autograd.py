@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.autograd.function import once_differentiable
 
 from analyticdag._arrays import host_view
 from analyticdag.acyclicity import Acyclicity
@@ -26,6 +27,7 @@ class _Constraint(torch.autograd.Function):
         return value
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *upstream: Any) -> Any:
         (gradient,) = ctx.saved_tensors
         return upstream[0] * gradient, None, None
@@ -51,6 +53,8 @@ def _evaluate(
                 return torch.full_like(A[0, 0], torch.inf), torch.zeros_like(A)
             value, gradient = constraint.widened(outside).evaluate(matrix)
     except DataError:
+        if A.ndim != 2 or A.shape[0] != A.shape[1] or bool((A < 0).any()):
+            raise
         # Weights that ran away: a method sees NaN and stops, it does not die in the middle.
         return torch.full_like(A[0, 0], torch.nan), torch.zeros_like(A)
     if host is None:

@@ -30,7 +30,7 @@ from analyticdag.linear.fitted import keep_graph
 from analyticdag.linear.labels import NEAR, Edge, FixedBy, Strength, directions, edge_table
 from analyticdag.linear.placement import to_host
 from analyticdag.linear.statistics import Statistics
-from analyticdag.nonlinear.options import LEVEL, Options
+from analyticdag.nonlinear.options import ADVICE, LEVEL, Options
 from analyticdag.nonlinear.pruning import Significance
 from analyticdag.optimize.trace import Status, Trace
 
@@ -64,11 +64,11 @@ class NonlinearDAG(BaseEstimator):  # type: ignore[misc]
     neighbours : whether to keep only candidate parents that random trees find useful before
         training. None: for gran-dag from 50 columns on.
     pruning : whether to drop edges that an additive spline regression does not need, or the level
-        of that test; True is 0.001.
+        of that test, above 0; True is 0.001.
     max_steps : gran-dag: steps in all, None for 100,000; mlp: steps of a stage, None for 5,000.
     knowledge : Knowledge or None
     dtype : "float64" or "float32"
-    device : "auto" for a GPU where Torch has one, or the name of a Torch device.
+    device : "auto" (or None) for a GPU where Torch has one, or the name of a Torch device.
     random_state : seed of the first weights, the batches and the held-out rows. None is fixed.
     verbose : 1 reports every stage to the logger "analyticdag".
     checkpoint : None, or a file that keeps the state after every stage; a fit that was killed goes
@@ -101,7 +101,7 @@ class NonlinearDAG(BaseEstimator):  # type: ignore[misc]
         max_steps: int | None = None,
         knowledge: Knowledge | None = None,
         dtype: str = "float64",
-        device: str = "auto",
+        device: str | None = "auto",
         random_state: int | None = None,
         verbose: int = 0,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -198,7 +198,8 @@ class NonlinearDAG(BaseEstimator):  # type: ignore[misc]
         self.interventions_ = None
         self._model, self._varies = learned.model, ~statistics.constant
         if not self.status_.converged:
-            warnings.warn(self.status_.value, NotConvergedWarning, stacklevel=3)
+            advice = ADVICE[options.model, self.status_]
+            warnings.warn(advice, NotConvergedWarning, stacklevel=3)
 
 
 def _in_one_unit(statistics: Statistics) -> Statistics:

@@ -39,8 +39,8 @@ class Model:
 
     def log_likelihood(self, rows: FloatArray) -> FloatArray:
         """Return the mean log-likelihood of each column, on columns scaled as in the fit."""
-        networks = Networks(self.shape, self.place.put(self.values))
-        with torch.no_grad():
+        with torch.inference_mode(False), torch.no_grad():
+            networks = Networks(self.shape, self.place.put(self.values))
             density = negative_log_likelihood(
                 networks, self.place.put(rows.T), self.place.put(self.adjacency)
             )
@@ -64,6 +64,14 @@ def learn(
     rows: FloatArray, varies: BoolArray, options: Options, constraints: Constraints
 ) -> Learned:
     """Learn from centred rows (n, d); columns that do not vary are noise, and nothing else's."""
+    # Whoever calls may have switched gradients off for models of their own.
+    with torch.inference_mode(False), torch.enable_grad():
+        return _learn(rows, varies, options, constraints)
+
+
+def _learn(
+    rows: FloatArray, varies: BoolArray, options: Options, constraints: Constraints
+) -> Learned:
     place = Place.of(options)
     if options.neighbours:
         plausible = plausible_parents(rows, constraints.allowed, seed=options.seed)

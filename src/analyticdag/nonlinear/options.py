@@ -17,6 +17,7 @@ from analyticdag.errors import ParameterError
 from analyticdag.functions import AnalyticFunction, Truncated, as_function
 from analyticdag.knowledge import Knowledge
 from analyticdag.linear.options import check_type, seed_of
+from analyticdag.optimize.trace import Status
 
 VARIANCES = {"gran-dag": ("constant", "learned"), "mlp": ("equal", "constant")}
 MODELS = tuple(VARIANCES)
@@ -24,6 +25,18 @@ DTYPES = ("float64", "float32")
 MANY_COLUMNS = 50  # from here on GraN-DAG selects neighbours first
 LEVEL = 1e-3  # of the pruning tests
 _LAMBDA1, _THRESHOLD = 0.01, 0.1  # with pruning to follow; DAGMA's package has 0.02 and 0.3
+_NOT_FINITE = "the objective became infinite or NaN; look for outliers in X, or use dtype='float64'"
+# What to do about a fit that did not converge, in terms of the parameters each model has.
+ADVICE = {
+    ("gran-dag", Status.MAX_STEPS): "all steps were used before the graph was acyclic and the "
+    "held-out rows stopped gaining; raise max_steps",
+    ("mlp", Status.MAX_STEPS): "the last stage used all its steps while the objective was still "
+    "changing; raise max_steps",
+    ("gran-dag", Status.DIVERGED): _NOT_FINITE,
+    ("mlp", Status.DIVERGED): f"{_NOT_FINITE}, or raise lambda1",
+    ("mlp", Status.STEP_VANISHED): "no step lowered the objective, at the limit of the precision "
+    "or at the edge of the constraint's domain; use dtype='float64', or raise lambda1",
+}
 _STEPS = {"gran-dag": 100_000, "mlp": 5_000}
 
 
@@ -71,19 +84,18 @@ class Options:
             max_steps=_count("max_steps", estimator.max_steps, _STEPS[model]),
             knowledge=knowledge,
             dtype=estimator.dtype,
-            device=str(estimator.device),
-            seed=seed_of(estimator.random_state),
+            device="auto" if estimator.device is None else str(estimator.device),
+            seed=_seed(estimator.random_state),
             verbose=int(estimator.verbose),
-            checkpoint=None if estimator.checkpoint is None else Path(estimator.checkpoint),
+            checkpoint=_checkpoint(estimator.checkpoint),
         )
 
 
 def _check_choices(estimator: Any) -> None:
     for name, choices in (("model", MODELS), ("dtype", DTYPES)):
-        if getattr(estimator, name) not in choices:
-            raise ParameterError(
-                f"{name} must be one of {choices}, not {getattr(estimator, name)!r}"
-            )
+        value = getattr(estimator, name)
+        if not isinstance(value, str) or value not in choices:
+            raise ParameterError(f"{name} must be one of {choices}, not {value!r}")
     if estimator.model == "gran-dag":
         for name in ("lambda1", "w_threshold"):
             if getattr(estimator, name) is not None:
@@ -91,10 +103,31 @@ def _check_choices(estimator: Any) -> None:
                     f"{name} belongs to model='mlp', and gran-dag has no such penalty or "
                     f"threshold; leave {name}=None, or use pruning to get fewer edges"
                 )
-    if not isinstance(estimator.checkpoint, str | os.PathLike | None):
+
+
+def _checkpoint(name: Any) -> Path | None:
+    """Return the file to save to; hours later is too late to find that it cannot be written."""
+    if name is None:
+        return None
+    if not isinstance(name, str | os.PathLike):
+        raise ParameterError(f"checkpoint must be the name of a file or None, not {name!r}")
+    file = Path(name)
+    if not file.parent.is_dir():
         raise ParameterError(
-            f"checkpoint must be the name of a file or None, not {estimator.checkpoint!r}"
+            f"checkpoint={str(name)!r} is in a folder that does not exist; create "
+            f"{str(file.parent)!r} first"
         )
+    return file
+
+
+def _seed(random_state: Any) -> int:
+    try:
+        return seed_of(random_state)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(
+            "random_state must be a whole number from 0 to 2**32 - 1, a numpy RandomState or None, "
+            f"not {random_state!r}"
+        ) from error
 
 
 def _variance(model: str, variance: Any) -> str:
@@ -111,7 +144,12 @@ def _level(pruning: Any) -> float | None:
     """Return the level of the pruning tests: True means the published one."""
     if isinstance(pruning, bool):
         return LEVEL if pruning else None
-    return _number("pruning", pruning, LEVEL, 1.0)
+    if not isinstance(pruning, Real) or not 0.0 < float(pruning) <= 1.0:
+        raise ParameterError(
+            "pruning must be True, False for no pruning, or a level above 0 and at most 1, "
+            f"not {pruning!r}"
+        )
+    return float(pruning)
 
 
 def _flag(name: str, value: Any, default: bool) -> bool:

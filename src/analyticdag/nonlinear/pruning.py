@@ -80,26 +80,25 @@ def _without_repetition(blocks: list[FloatArray], y: FloatArray) -> tuple[FloatA
         others = [_residual_sum([blocks[m] for m in members if m != k], y) for k in members]
         added = np.array([rank - less for _, less in others])
         gains = np.array([max(more - left, 0.0) for more, _ in others])
-        repeats = np.flatnonzero(added == 0)
+        repeats = np.flatnonzero(added <= 0)
         if len(repeats) == 0:
-            freedom = len(y) - 1 - rank
+            freedom = max(len(y) - 1 - rank, 1)
             p_value[members] = stats.f.sf(gains / added / (left / freedom), added, freedom)
             partial_r2[members] = gains / (gains + left)
             break
-        alone = [_residual_sum([blocks[members[k]]], y)[0] for k in repeats]
+        total = _residual_sum([], y)[0]
+        alone = [_residual_sum([blocks[members[k]]], y)[0] / total for k in repeats]
         # Of equals the last one goes; what rounding makes of equal sums must not decide.
-        worst = max(
-            range(len(repeats)), key=lambda k: (round(float(alone[k] / (y @ y + 1e-300)), 9), k)
-        )
+        worst = max(range(len(repeats)), key=lambda k: (round(alone[k], 9), k))
         del members[repeats[worst]]
     return p_value, partial_r2
 
 
 def _residual_sum(blocks: list[FloatArray], y: FloatArray) -> tuple[float, int]:
     """Return the sum of squares that least squares leaves, and the rank of the design."""
-    if not blocks:
+    design = np.column_stack([np.empty((len(y), 0)), *blocks])
+    if design.shape[1] == 0:
         return max(float(y @ y), _floor(y)), 0
-    design = np.column_stack(blocks)
     # The same cut as on eigenvalues of the Gram matrix, which are squares of these.
     slopes, _, rank, _ = linalg.lstsq(design, y, cond=np.sqrt(_CUT))
     residual = y - design @ slopes

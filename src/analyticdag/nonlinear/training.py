@@ -15,6 +15,7 @@ import torch
 
 from analyticdag._typing import FloatArray
 from analyticdag.acyclicity import Acyclicity
+from analyticdag.errors import ParameterError
 from analyticdag.knowledge import Constraints
 from analyticdag.linear.checkpoint import Checkpoint, fingerprint
 from analyticdag.linear.placement import choose_placement, to_float64, torch_on
@@ -50,7 +51,13 @@ class Place:
         name = options.device
         if name == "auto":
             name = "cuda" if torch.cuda.is_available() else "cpu"
-        return cls(torch_on(name)[1], getattr(torch, options.dtype))
+        try:
+            device = torch_on(name)[1]
+        except ParameterError as error:
+            raise ParameterError(
+                f"device={name!r} cannot be used here; use 'auto' or 'cpu'"
+            ) from error
+        return cls(device, getattr(torch, options.dtype))
 
     def put(self, array: Any) -> torch.Tensor:
         """Return a NumPy array as a tensor here."""

@@ -36,6 +36,7 @@ from analyticdag.report.text import (
     choice_note,
     class_note,
     count,
+    effects,
     foreign_methods,
     is_class,
     kinds,
@@ -105,6 +106,7 @@ def _context(run: SavedRun, picture: Picture) -> dict[str, Any]:
             "bottom": HEIGHT - BOTTOM,
         },
         "methods": methods(run) if run.loss else foreign_methods(run),
+        "effects": effects(run),
         "citation": CITATION,
         "manifest": json.dumps(dict(run.manifest), indent=2, ensure_ascii=False),
     }

@@ -154,6 +154,13 @@ def kinds(run: SavedRun) -> list[tuple[str, int]]:
     ]
 
 
+def effects(run: SavedRun) -> str:
+    """Say what the model takes effects to be."""
+    if "model" in run.parameters:
+        return "smooth functions of the causes plus noise"
+    return "linear effects"
+
+
 def methods(run: SavedRun) -> str:
     """Return a paragraph for the methods section of a paper."""
     if "model" in run.parameters:
@@ -197,12 +204,18 @@ def nonlinear_methods(run: SavedRun) -> str:
         "mlp": "the neural network of DAGMA (Bello et al., 2022)",
     }.get(str(run.parameters["model"]), "neural networks")
     data = sum(not run.cpdag[edge.target, edge.source] for edge in run.edges)
+    pruning = run.parameters.get("pruning")
+    pruned = (
+        " Edges that an additive spline regression did not need in an F-test at level "
+        f"{_parameter(0.001 if pruning is True else pruning)} were dropped."
+    )
     return (
         f"A nonlinear structural equation model was learned from {rows}{run.n_nodes} variables "
         f"with analyticdag {version}".rstrip()
         + f", using {network} and "
         f"{LOSSES.get(run.loss, run.loss)}, under the analytic acyclicity constraint "
-        f"{run.parameters.get('constraint', '')} (Zhang et al., 2025). The graph has "
+        f"{run.parameters.get('constraint', '')} (Zhang et al., 2025)."
+        f"{pruned if pruning else ''} The graph has "
         f"{len(run.edges)} edges, {data} of them directed in its equivalence class (CPDAG). The "
         "interpretation as causes assumes noise that is added to smooth functions of the causes, "
         "and no unmeasured common causes."
