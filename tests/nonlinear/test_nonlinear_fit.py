@@ -60,6 +60,17 @@ def test_gradients_that_were_switched_off_are_no_obstacle(mode: Callable[[], Any
     assert score == expected.score(bent())
 
 
+@FEW_STEPS
+def test_training_takes_one_thread_and_gives_the_others_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[int] = []
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 7)
+    monkeypatch.setattr(torch, "set_num_threads", seen.append)
+    NonlinearDAG(max_steps=5).fit(bent())
+    assert seen == [1, 7]
+
+
 def test_a_pruned_edge_takes_up_no_place() -> None:
     X = np.random.default_rng(0).normal(size=(200, 3))
     X[:, 2] += X[:, 0]

@@ -64,9 +64,15 @@ def learn(
     rows: FloatArray, varies: BoolArray, options: Options, constraints: Constraints
 ) -> Learned:
     """Learn from centred rows (n, d); columns that do not vary are noise, and nothing else's."""
-    # Whoever calls may have switched gradients off for models of their own.
-    with torch.inference_mode(False), torch.enable_grad():
-        return _learn(rows, varies, options, constraints)
+    # One thread: two take several times the processor time on networks this small, and longer.
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        # Whoever calls may have switched gradients off for models of their own.
+        with torch.inference_mode(False), torch.enable_grad():
+            return _learn(rows, varies, options, constraints)
+    finally:
+        torch.set_num_threads(threads)
 
 
 def _learn(
