@@ -68,3 +68,11 @@ def test_without_matplotlib_the_cure_is_named(
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingDependencyError, match=r"pip install 'analyticdag\[bench\]'"):
         draw("pareto", "paper-table-1", some_records("paper-table-1", repeat=0), tmp_path)
+
+
+def test_a_cost_that_was_not_measured_is_not_drawn() -> None:
+    """In one process the peak of a small cell is that of the largest before it: not recorded."""
+    cells = cells_of("scaling", method="order-search", samples=1000)
+    records = [made_up(cell, shd=0, seconds=1.0) | {"isolated": False} for cell in cells]
+    assert can_draw("seconds-nodes", "scaling", records)
+    assert not can_draw("memory-nodes", "scaling", records)

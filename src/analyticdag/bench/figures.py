@@ -63,8 +63,10 @@ def can_draw(kind: str, plan: str, records: Sequence[Record]) -> bool:
         raise ParameterError(f"no figure is called {kind!r}; known: {', '.join(_DRAWINGS)}")
     finished = [record for record in records if record["exit"] == "ok"]
     if kind in _COSTS or kind == "shd-nodes":
-        key = _COSTS[kind][1] if kind in _COSTS else "nodes"
-        return len({r["setting"].get(key) for r in along(finished, key)}) > 1
+        metric, key = _COSTS[kind][:2] if kind in _COSTS else ("shd", "nodes")
+        series = along(finished, key)
+        measured = [curve(series, method, metric, key)[0] for method in methods_of(series)]
+        return len({place for places in measured for place in places}) > 1
     return len(methods_of(finished)) > 1
 
 
