@@ -20,6 +20,7 @@ FUNCTIONS = {
     "exponential scaled": named("exponential").scaled(0.6),
     "three times order-3": 3.0 * named("order-3"),
     "a sum": Inverse(1.0) + Exponential(2.0),
+    "a tiny order-2": 1e-9 * named("order-2"),
     "a polynomial": Truncated(Inverse(1.0), 4),
 }
 
@@ -63,7 +64,7 @@ def test_the_edge_of_the_domain_is_not_missed() -> None:
 
 
 @pytest.mark.parametrize("kind", [np.asarray, xp.asarray])
-@pytest.mark.parametrize("name", ["order-2", "order-4", "a sum"])
+@pytest.mark.parametrize("name", ["order-2", "order-4", "a sum", "a tiny order-2"])
 def test_next_to_a_strong_pole_s_is_reset(name: str, kind: Any) -> None:
     constraint = Acyclicity(FUNCTIONS[name])
     near, clear = weights(0.97), weights(0.92)

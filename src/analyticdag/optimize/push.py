@@ -71,11 +71,14 @@ def push_of(constraint: Acyclicity, W: Array, *, reset: bool) -> Push:
 def adaptive(constraint: Acyclicity, W: Array) -> tuple[Any, Array, float]:
     """Return h, ∇h and the s used, reset outside the domain and next to the edge of it."""
     h, gradient, s = constraint.adaptive(W)
-    share = share_in_reach(constraint, W)
-    # One cycle through all nodes has at least this h at the edge: most W need no second look.
-    if share == 1.0 or s != constraint.function.scale or float(h) < share ** W.shape[0]:
+    f, share = constraint.function, share_in_reach(constraint, W)
+    if share == 1.0 or s != f.scale:
         return h, gradient, s
-    narrowed = Acyclicity(constraint.function.scaled(share), constraint.method)
+    # One cycle through all nodes has at least this h at the edge: most W need no second look.
+    assert isinstance(f, AnalyticFunction)  # a polynomial has no edge
+    if float(h) < f.coefficient(1) * f.radius * share ** W.shape[0]:
+        return h, gradient, s
+    narrowed = Acyclicity(f.scaled(share), constraint.method)
     try:
         narrowed.value(W)
     except OutsideDomainError as outside:
