@@ -49,11 +49,43 @@ def quick(model: str = "gran-dag", **changes: Any) -> NonlinearDAG:
     return NonlinearDAG(model, **{"max_steps": steps, "random_state": 0, **changes})
 
 
-def test_mlp_finds_bent_equations() -> None:
-    model = NonlinearDAG("mlp").fit(bent())
+@pytest.mark.parametrize(("refine", "status"), [(True, Status.SEARCHED), (False, Status.CONVERGED)])
+def test_mlp_finds_bent_equations(refine: bool, status: Status) -> None:
+    model = NonlinearDAG("mlp", refine=refine).fit(bent())
     assert {(e.source, e.target) for e in model.edges_} == {(0, 1), (1, 2)}
-    assert model.status_ is Status.CONVERGED
+    assert model.status_ is status
     assert model.n_iter_ == sum(record.step for record in model.trace_)
+    assert [record.start for record in model.trace_.search] == ["networks"] * refine
+
+
+@FEW_STEPS
+def test_the_search_goes_on_from_the_networks_and_says_what_it_did() -> None:
+    alone, both = (quick(refine=refine).fit(bent()) for refine in (False, True))
+    assert alone.trace_.search == ()
+    assert alone.trace_.records == both.trace_.records
+    (record,) = both.trace_.search
+    assert record.loss == both.loss_
+    assert [end["start"] for end in record.contributions] == ["networks", "no edges"]
+    assert record.score == min(end["score"] for end in record.contributions)
+
+
+@FEW_STEPS
+@pytest.mark.filterwarnings("ignore::analyticdag.errors.DataWarning")
+def test_constant_columns_have_no_part_in_the_search() -> None:
+    X = bent()
+    with_constant = np.insert(X, 2, 7.0, axis=1)
+    knowledge = Knowledge(required_edges=[(2, 0)])
+    fitted = quick("mlp", knowledge=knowledge).fit(with_constant)
+    edges = {(e.source, e.target) for e in fitted.edges_}
+    assert edges == {(0, 1), (1, 3), (2, 0)}
+
+
+@FEW_STEPS
+@MODELS
+def test_saved_runs_give_the_advice_of_the_model(model: str) -> None:
+    with pytest.warns(NotConvergedWarning) as caught:
+        fitted = quick(model).fit(bent(60))
+    assert record_of(fitted).advice == fitted.advice_ == str(caught[0].message)
 
 
 @FEW_STEPS
@@ -124,8 +156,8 @@ def test_the_score_prefers_the_data_it_was_fitted_to() -> None:
     fitted = NonlinearDAG("mlp").fit(bent())
     alike, shuffled = bent(seed=1), np.random.default_rng(2).permuted(bent(seed=1), axis=0)
     assert fitted.score(alike) > fitted.score(shuffled)
-    linear = NonlinearDAG("mlp", hidden_units=1, lambda1=10.0).fit(bent())
-    assert fitted.score(alike) > linear.score(alike)
+    empty = NonlinearDAG("mlp", lambda1=10.0, refine=False).fit(bent())
+    assert fitted.score(alike) > empty.score(alike)
 
 
 def test_directions_that_only_the_equations_fix_say_so() -> None:

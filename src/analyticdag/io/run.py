@@ -121,7 +121,7 @@ def record_of(
         loss=str(estimator.loss_),
         n_iter=int(estimator.n_iter_),
         status=estimator.status_.name,
-        advice=str(estimator.status_.value),
+        advice=estimator.advice_,
         converged=bool(estimator.status_.converged),
         parameters=_parameters(estimator),
         trace=tuple(plain(record) for record in estimator.trace_.to_dicts()),

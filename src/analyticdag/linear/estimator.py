@@ -193,6 +193,11 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
         )
         return self._fit(statistics, options, S)
 
+    @property
+    def advice_(self) -> str:
+        """What to do about the status."""
+        return str(self.status_.value)
+
     def score(self, X: Any, y: None = None) -> float:
         """Return the mean log-likelihood of the rows of X, for data held out from the fit.
 
@@ -253,7 +258,7 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
         if self.status_ is Status.SEARCHED and any(e.fixed_by is _OPEN for e in self.edges_):
             self.status_ = Status.CLASS_FOUND
         if not self.status_.converged:
-            warnings.warn(self.status_.value, NotConvergedWarning, stacklevel=4)
+            warnings.warn(self.advice_, NotConvergedWarning, stacklevel=4)
 
     def _edge_table(
         self, statistics: Statistics, options: Options, learned: Learned, cpdag: IntArray

@@ -96,7 +96,7 @@ def _searched(
     else:
         finished, record = refine(statistics, options, constraints, starts, options.loss)
         records, choice = (record,), None
-    trace = replace(trace, search=records)
+    trace = trace.searched(records)
     n_iter = n_iter or sum(len(record.contributions) for record in records)
     loss = options.loss if choice is None else choice.loss
     return Learned(finished, loss, trace, status, n_iter, choice)

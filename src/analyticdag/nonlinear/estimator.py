@@ -30,16 +30,9 @@ from analyticdag.linear.fitted import keep_graph
 from analyticdag.linear.labels import NEAR, Edge, FixedBy, Strength, directions, edge_table
 from analyticdag.linear.placement import to_host
 from analyticdag.linear.statistics import Statistics
-from analyticdag.nonlinear.options import ADVICE, LEVEL, Options
+from analyticdag.nonlinear.options import ADVICE, LEVEL, LOSSES, Options
 from analyticdag.nonlinear.pruning import Significance
 from analyticdag.optimize.trace import Status, Trace
-
-# How the linear estimator calls the same assumptions, so that reports say the same of both.
-LOSSES = {
-    "equal": "likelihood-ev",
-    "constant": "likelihood-nv",
-    "learned": "likelihood-learned",
-}
 
 
 class NonlinearDAG(BaseEstimator):  # type: ignore[misc]
@@ -65,6 +58,8 @@ class NonlinearDAG(BaseEstimator):  # type: ignore[misc]
         training. None: for gran-dag from 50 columns on.
     pruning : whether to drop edges that an additive spline regression does not need, or the level
         of that test, above 0; True is 0.001.
+    refine : whether to search on from the networks' graph, edge by edge, by the BIC of spline
+        regressions. None: for mlp, whose published form ends with the networks; False gives that.
     max_steps : gran-dag: steps in all, None for 100,000; mlp: steps of a stage, None for 5,000.
     knowledge : Knowledge or None
     dtype : "float64" or "float32"
@@ -98,6 +93,7 @@ class NonlinearDAG(BaseEstimator):  # type: ignore[misc]
         w_threshold: float | None = None,
         neighbours: bool | None = None,
         pruning: bool | float = True,
+        refine: bool | None = None,
         max_steps: int | None = None,
         knowledge: Knowledge | None = None,
         dtype: str = "float64",
@@ -114,6 +110,7 @@ class NonlinearDAG(BaseEstimator):  # type: ignore[misc]
         self.w_threshold = w_threshold
         self.neighbours = neighbours
         self.pruning = pruning
+        self.refine = refine
         self.max_steps = max_steps
         self.knowledge = knowledge
         self.dtype = dtype
@@ -168,6 +165,11 @@ class NonlinearDAG(BaseEstimator):  # type: ignore[misc]
         self._keep(statistics, options, learn(rows, ~statistics.constant, options, known))
         return self
 
+    @property
+    def advice_(self) -> str:
+        """What to do about the status, in terms of the parameters of the model."""
+        return ADVICE.get((self.model, self.status_), str(self.status_.value))
+
     def score(self, X: Any, y: None = None) -> float:
         """Return the mean log-likelihood of the rows of X, for data held out from the fit.
 
@@ -198,8 +200,7 @@ class NonlinearDAG(BaseEstimator):  # type: ignore[misc]
         self.interventions_ = None
         self._model, self._varies = learned.model, ~statistics.constant
         if not self.status_.converged:
-            advice = ADVICE[options.model, self.status_]
-            warnings.warn(advice, NotConvergedWarning, stacklevel=3)
+            warnings.warn(self.advice_, NotConvergedWarning, stacklevel=3)
 
 
 def _in_one_unit(statistics: Statistics) -> Statistics:

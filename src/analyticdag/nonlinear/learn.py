@@ -1,8 +1,8 @@
-"""From rows to a DAG with fitted networks: select, train, break cycles, prune, refit.
+"""From rows to a DAG with fitted networks: select, train, break cycles, prune, search, refit.
 
-    neighbours?  ->  gran-dag | mlp  ->  cycles  ->  pruning?  ->  limits  ->  refit
+    neighbours?  ->  gran-dag | mlp  ->  cycles  ->  pruning?  ->  limits  ->  search?  ->  refit
 
-Every step only takes edges away, so what is acyclic once stays acyclic.
+Once cycles are broken every step either takes edges away or moves from one DAG to another.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from analyticdag.nonlinear.neighbours import plausible_parents
 from analyticdag.nonlinear.networks import Networks, Shape
 from analyticdag.nonlinear.options import Options
 from analyticdag.nonlinear.pruning import Significance, significance
+from analyticdag.nonlinear.refine import refine
 from analyticdag.nonlinear.refit import refit
 from analyticdag.nonlinear.training import Place, Task, Trained, train_gran_dag, train_mlp
 from analyticdag.optimize.trace import STATUS_OF_STOP, Status, Stop, Trace
@@ -85,7 +86,12 @@ def _learn(
     training, held_out = (place.put(part.T) for part in _split(rows, options.seed))
     task = Task(rows, training, held_out, options, constraints, place)
     trained = train_gran_dag(task) if options.model == "gran-dag" else train_mlp(task)
-    finished = _finished(trained, rows, options.level, constraints)
+    finished, trace = _finished(trained, rows, options.level, constraints), trained.trace
+    status = _status(trained.reason, finished)
+    if options.refine:
+        adjacency, record = refine(rows, varies, finished.adjacency, options, constraints)
+        finished, trace = Finished(adjacency.astype(float), adjacency), trace.searched([record])
+        status = Status.SEARCHED if status.converged else status
     # An edge may be required where a column is constant: it is in the graph, with no effect.
     effective = finished.adjacency & varies[:, None] & varies
     columns, mask = place.put(rows.T), place.put(effective)
@@ -97,8 +103,8 @@ def _learn(
         finished,
         significance(rows, effective),
         Model(networks.shape, to_float64(networks.values), effective, place),
-        trained.trace,
-        _status(trained.reason, finished),
+        trace,
+        status,
         trained.n_steps,
         to_float64(noise_variances(networks, columns, mask)),
     )

@@ -21,6 +21,12 @@ from analyticdag.optimize.trace import Status
 
 VARIANCES = {"gran-dag": ("constant", "learned"), "mlp": ("equal", "constant")}
 MODELS = tuple(VARIANCES)
+# How the linear estimator calls the same assumptions, so that reports say the same of both.
+LOSSES = {
+    "equal": "likelihood-ev",
+    "constant": "likelihood-nv",
+    "learned": "likelihood-learned",
+}
 DTYPES = ("float64", "float32")
 MANY_COLUMNS = 50  # from here on GraN-DAG selects neighbours first
 LEVEL = 1e-3  # of the pruning tests
@@ -51,6 +57,7 @@ class Options:
     lambda1: float
     w_threshold: float
     neighbours: bool
+    refine: bool
     level: float | None
     max_steps: int
     knowledge: Knowledge
@@ -80,6 +87,7 @@ class Options:
             lambda1=_number("lambda1", estimator.lambda1, _LAMBDA1, math.inf),
             w_threshold=_number("w_threshold", estimator.w_threshold, _THRESHOLD, math.inf),
             neighbours=_flag("neighbours", estimator.neighbours, many and model == "gran-dag"),
+            refine=_flag("refine", estimator.refine, model == "mlp"),
             level=_level(estimator.pruning),
             max_steps=_count("max_steps", estimator.max_steps, _STEPS[model]),
             knowledge=knowledge,

@@ -14,14 +14,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import linalg, stats
-from sklearn.preprocessing import SplineTransformer
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
+from analyticdag.nonlinear.splines import CUT, DEGREE, spline_basis
 
-_DEGREE = 3
 _KNOTS = 8  # ten functions of each parent, as CAM has
 _ROWS_PER_FUNCTION = 3
-_CUT = 1e-9  # eigenvalues below this share of the largest are rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,12 +52,12 @@ def _tests(X: FloatArray, parents: IntArray, target: FloatArray) -> tuple[FloatA
     """Test the parents of one node against each other."""
     n = len(X)
     knots = _knots(n, len(parents))
-    blocks = [_spline(X[:, i], knots) for i in parents]
+    blocks = [spline_basis(X[:, i], knots) for i in parents]
     design = np.column_stack(blocks)
     owner = np.repeat(np.arange(len(blocks)), [block.shape[1] for block in blocks])
     y = target - target.mean()
     gram = design.T @ design
-    inverse, rank = linalg.pinvh(gram, rtol=_CUT, return_rank=True)
+    inverse, rank = linalg.pinvh(gram, rtol=CUT, return_rank=True)
     slopes = inverse @ (design.T @ y)
     left = max(float(y @ y - slopes @ (design.T @ y)), _floor(y))
     freedom = n - 1 - rank
@@ -100,7 +98,7 @@ def _residual_sum(blocks: list[FloatArray], y: FloatArray) -> tuple[float, int]:
     if design.shape[1] == 0:
         return max(float(y @ y), _floor(y)), 0
     # The same cut as on eigenvalues of the Gram matrix, which are squares of these.
-    slopes, _, rank, _ = linalg.lstsq(design, y, cond=np.sqrt(_CUT))
+    slopes, _, rank, _ = linalg.lstsq(design, y, cond=np.sqrt(CUT))
     residual = y - design @ slopes
     return max(float(residual @ residual), _floor(y)), int(rank)
 
@@ -115,7 +113,7 @@ def _one_test(
     inverse: FloatArray, slopes: FloatArray, mine: BoolArray, left: float, freedom: int
 ) -> tuple[float, float]:
     """Return p-value and partial R² of one block: what would be lost without it."""
-    within, rank = linalg.pinvh(inverse[np.ix_(mine, mine)], rtol=_CUT, return_rank=True)
+    within, rank = linalg.pinvh(inverse[np.ix_(mine, mine)], rtol=CUT, return_rank=True)
     gain = float(slopes[mine] @ within @ slopes[mine])
     if rank == 0:
         return 1.0, 0.0
@@ -125,21 +123,4 @@ def _one_test(
 def _knots(n_rows: int, n_parents: int) -> int:
     """Return how many knots each parent gets: fewer where rows are few."""
     functions = n_rows // (_ROWS_PER_FUNCTION * n_parents)
-    return int(np.clip(functions - _DEGREE + 1, 2, _KNOTS))
-
-
-def _spline(column: FloatArray, knots: int) -> FloatArray:
-    """Return centred spline functions of a column, of unit length; a line where rows are few."""
-    centred = column - column.mean()
-    # Knots at quantiles, each once: a column of few values has few knots.
-    places = np.unique(np.quantile(column, np.linspace(0.0, 1.0, knots)))
-    if len(places) < 3 or knots < 3:
-        functions = centred[:, None]
-    else:
-        transformer = SplineTransformer(degree=_DEGREE, knots=places[:, None], include_bias=False)
-        functions = transformer.fit_transform(column[:, None])
-    functions = functions - functions.mean(axis=0)
-    lengths = np.linalg.norm(functions, axis=0)
-    kept = lengths > _CUT * max(lengths.max(), np.finfo(float).tiny)
-    scaled: FloatArray = functions[:, kept] / lengths[kept]
-    return scaled
+    return int(np.clip(functions - DEGREE + 1, 2, _KNOTS))

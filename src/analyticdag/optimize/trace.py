@@ -35,7 +35,7 @@ class Status(Enum):
         "edges on cycles were dropped (see removed_edges_); add a stage with a smaller mu, or "
         "raise lambda1 or w_threshold"
     )
-    SEARCHED = "the order search ended where no further move improves the score; nothing to do"
+    SEARCHED = "the search ended where no further move improves the score; nothing to do"
     CLASS_FOUND = (
         "the order search ended where no further move improves the score; the data fix the "
         "equivalence class, cpdag_, and graph_ is one member of it: edges_ says which directions "
@@ -118,7 +118,7 @@ class SearchRecord:
 
 @dataclass(frozen=True)
 class Trace:
-    """Every record of a run, in order: of the path, then of the order search."""
+    """Every record of a run, in order: of the path, then of the search."""
 
     records: tuple[TraceRecord, ...] = ()
     search: tuple[SearchRecord, ...] = ()
@@ -140,6 +140,10 @@ class Trace:
     def extended(self, records: Iterable[TraceRecord]) -> Trace:
         """Return a trace with more records at its end."""
         return Trace((*self.records, *records), self.search)
+
+    def searched(self, search: Iterable[SearchRecord]) -> Trace:
+        """Return a trace that goes on with these searches."""
+        return Trace(self.records, tuple(search))
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """Return the records of the path as plain mappings, a table row each."""

@@ -1,0 +1,124 @@
+"""Regress a column on smooth functions of its parents, and of one parent more or less.
+
+    x_t ≈ Σ_i g_i(x_i) + Σ_{i<j} b_ij·z_i·z_j
+
+Each g_i is a cubic spline. z is the column squeezed into (-1, 1): products let the effect of one
+parent depend on another, and outliers must not rule them. It is all least squares, so one
+factorisation tells what every candidate would add.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+
+from analyticdag._typing import FloatArray, IntArray
+from analyticdag.nonlinear.splines import spline_basis
+
+_KNOTS = 4
+_SQUEEZE = 1.5  # standard deviations at which tanh bends
+_ROWS_PER_FUNCTION = 3
+# Functions have unit length. This much on the diagonal of their Gram matrix lets copies of a
+# column share an effect instead of stopping the factorisation.
+_RIDGE = 1e-8
+
+
+@dataclass(frozen=True, eq=False)
+class Fits:
+    """What regressions leave of a column (sums of squares), and how many functions they use.
+
+    `left_added[i]` is with parent i besides, infinite where that cannot be fitted;
+    `left_dropped[i]` is without parent i, infinite where i is none.
+    """
+
+    left: float
+    functions: int
+    left_added: FloatArray
+    functions_added: IntArray
+    left_dropped: FloatArray
+    functions_dropped: IntArray
+
+
+class Surfaces:
+    """The functions of all columns of a table (n, d)."""
+
+    def __init__(self, rows: FloatArray) -> None:
+        self.n, self.d = rows.shape
+        self._columns = (rows - rows.mean(axis=0)).T
+        bases = [spline_basis(column, _KNOTS).T for column in rows.T]
+        # How many functions each column has; shorter bases are filled up with zeros.
+        self._count = np.array([len(basis) for basis in bases])
+        self._splines = np.zeros((self.d, int(self._count.max()), self.n))
+        for basis, place in zip(bases, self._splines, strict=True):
+            place[: len(basis)] = basis
+        spread = np.maximum(rows.std(axis=0), np.finfo(float).tiny)
+        self._squeezed = np.tanh(self._columns / (_SQUEEZE * spread[:, None]))
+        self._squeezed -= self._squeezed.mean(axis=1, keepdims=True)
+
+    def fits(self, t: int, parents: IntArray) -> Fits:
+        """Regress column t on its parents, on one of them less, and on one other column more."""
+        k, column = len(parents), self._columns[t]
+        least = max(float(column @ column) * np.finfo(float).eps, np.finfo(float).tiny)
+        design, owners = self._design(parents)
+        gram, moments = _gram(design), design @ column
+        lower = linalg.cholesky(gram, lower=True)
+        orthogonal = linalg.solve_triangular(lower, design, lower=True)
+        residual = column - orthogonal.T @ (orthogonal @ column)
+        left = max(float(residual @ residual), least)
+
+        functions = int(self._count[parents].sum()) + k * (k - 1) // 2
+        functions_added = functions + self._count + k
+        fits = functions_added * _ROWS_PER_FUNCTION <= self.n
+        fits[[t, *parents]] = False
+        gains = _gains(self._candidates(parents), orthogonal, residual)
+        left_added = np.where(fits, np.maximum(left - gains, least), np.inf)
+
+        left_dropped = np.full(self.d, np.inf)
+        for place, parent in enumerate(parents):
+            others = (owners != place).all(axis=1)
+            slopes = linalg.solve(
+                gram[np.ix_(others, others)], moments[others], assume_a="pos", check_finite=False
+            )
+            left_dropped[parent] = max(float(column @ column - slopes @ moments[others]), left)
+        functions_dropped = functions - self._count - (k - 1)
+        return Fits(left, functions, left_added, functions_added, left_dropped, functions_dropped)
+
+    def _design(self, parents: IntArray) -> tuple[FloatArray, IntArray]:
+        """All functions of a set of parents, and the one or two parents that each is of."""
+        k, own = len(parents), self._splines.shape[1]
+        first, second = np.triu_indices(k, 1)
+        products = _unit(self._squeezed[parents[first]] * self._squeezed[parents[second]])
+        design = np.concatenate([self._splines[parents].reshape(k * own, self.n), products])
+        single = np.repeat(np.arange(k), own)
+        return design, np.column_stack([[*single, *first], [*single, *second]]).astype(np.int64)
+
+    def _candidates(self, parents: IntArray) -> FloatArray:
+        """What each column would bring besides these parents: (d, functions, n)."""
+        products = _unit(self._squeezed[:, None, :] * self._squeezed[parents])
+        return np.concatenate([self._splines, products], axis=1)
+
+
+def _unit(functions: FloatArray) -> FloatArray:
+    """Centre functions and give them unit length."""
+    centred = functions - functions.mean(axis=-1, keepdims=True)
+    lengths = np.linalg.norm(centred, axis=-1, keepdims=True)
+    scaled: FloatArray = centred / np.maximum(lengths, np.finfo(float).tiny)
+    return scaled
+
+
+def _gram(functions: FloatArray) -> FloatArray:
+    gram: FloatArray = functions @ functions.swapaxes(-1, -2)
+    return gram + _RIDGE * np.eye(functions.shape[-2])
+
+
+def _gains(blocks: FloatArray, orthogonal: FloatArray, residual: FloatArray) -> FloatArray:
+    """How much each block of functions takes off the residual sum of squares."""
+    size = blocks.shape[:2]
+    overlap = (blocks.reshape(-1, blocks.shape[2]) @ orthogonal.T).reshape(*size, -1)
+    gram = _gram(blocks) - overlap @ overlap.swapaxes(-1, -2)
+    moments = blocks @ residual
+    slopes = np.linalg.solve(gram, moments[:, :, None])[:, :, 0]
+    gains: FloatArray = np.maximum((moments * slopes).sum(axis=1), 0.0)
+    return gains
