@@ -102,6 +102,8 @@ def consistent_order(order: ArrayLike, before: BoolArray | None) -> IntArray:
     """
     wanted = _check_order(order)
     must_precede = _check_before(before, len(wanted))
+    if not must_precede.any():
+        return wanted
     n_waiting_for = must_precede.sum(axis=0)
     position = np.argsort(wanted)
     ready = [int(position[node]) for node in np.flatnonzero(n_waiting_for == 0)]
@@ -185,5 +187,6 @@ def _check_before(before: BoolArray | None, n_nodes: int) -> BoolArray:
         raise ParameterError(
             f"before must be a boolean mask of shape {(n_nodes, n_nodes)}; got {mask.shape}"
         )
-    topological_order(mask)  # raises, naming the cycle, if no order agrees
+    if mask.any():
+        topological_order(mask)  # raises, naming the cycle, if no order agrees
     return mask

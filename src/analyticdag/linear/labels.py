@@ -23,7 +23,6 @@ from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
-from scipy import linalg
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.graphs import orient_with_knowledge, to_cpdag
@@ -79,26 +78,34 @@ def edge_strength(moments: Moments, adjacency: BoolArray) -> Strength:
     With as many parents as rows nothing is left to judge by: the standard error is infinite.
     """
     standard_error, partial = np.zeros(adjacency.shape), np.zeros(adjacency.shape)
-    for j in np.flatnonzero(adjacency.any(axis=0)).tolist():
-        parents = np.flatnonzero(adjacency[:, j])
-        S, n_samples = moments.covariance_of(j), int(moments.samples_of[j])
-        standard_error[parents, j], partial[parents, j] = _regression(S, n_samples, parents, j)
+    n_parents = adjacency.sum(axis=0)
+    for k in np.unique(n_parents[n_parents > 0]).tolist():
+        nodes = np.flatnonzero(n_parents == k)
+        parents = np.nonzero(adjacency.T[nodes])[1].reshape(-1, k)
+        errors, correlations = _regressions(moments, nodes, parents)
+        standard_error[parents, nodes[:, None]] = errors
+        partial[parents, nodes[:, None]] = correlations
     return Strength(standard_error, partial)
 
 
-def _regression(
-    S: FloatArray, n_samples: int, parents: IntArray, j: int
+def _regressions(
+    moments: Moments, nodes: IntArray, parents: IntArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return standard errors and partial correlations of one node's parents."""
-    inverse = linalg.pinvh(S[np.ix_(parents, parents)])
-    slopes = inverse @ S[parents, j]
-    left = max(S[j, j] - slopes @ S[parents, j], VARIANCE_FLOOR * S[j, j])
+    """Return standard errors and partial correlations of nodes with equally many parents."""
+    k, of = parents.shape[1], moments.of[nodes]
+    among = moments.S[of[:, None, None], parents[:, :, None], parents[:, None, :]]
+    with_node = moments.S[of[:, None], parents, nodes[:, None]]
+    own = moments.S[of, nodes, nodes]
+    inverse = np.linalg.pinv(among, rcond=k * np.finfo(float).eps, hermitian=True)
+    slopes = np.einsum("mij,mj->mi", inverse, with_node)
+    left = np.maximum(own - np.einsum("mi,mi->m", slopes, with_node), VARIANCE_FLOOR * own)
     # slope² against slope² + left·diag is the partial correlation squared: no rows needed.
-    unit = np.sqrt(np.maximum(left * np.diag(inverse), np.finfo(float).tiny))
+    uncertain = left[:, None] * np.diagonal(inverse, axis1=1, axis2=2)
+    unit = np.sqrt(np.maximum(uncertain, np.finfo(float).tiny))
     partial = slopes / np.hypot(slopes, unit)
-    freedom = n_samples - len(parents) - 1
-    errors = unit / np.sqrt(freedom) if freedom > 0 else np.full(len(parents), np.inf)
-    return errors, partial
+    freedom = moments.samples_of[nodes] - k - 1
+    with np.errstate(divide="ignore"):
+        return unit / np.sqrt(np.maximum(freedom, 0))[:, None], partial
 
 
 def directions(

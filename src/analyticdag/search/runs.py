@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 from joblib import effective_n_jobs
 
-from analyticdag._typing import FloatArray, IntArray
+from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.interventions import Moments
 from analyticdag.search.hubs import revisit_hubs
 from analyticdag.search.local import DRAWS, search
@@ -92,15 +92,18 @@ def least_squares(setting: Setting, graph: Graph, moments: Moments) -> FloatArra
     """Weights of every node on its parents, in the units of the moments."""
     d = len(graph.order)
     W = np.zeros((d, d))
-    for j in range(d):
+    some_required: BoolArray = setting.required.any(axis=0)
+    for j in np.flatnonzero((graph.count > 0) | some_required).tolist():
         R = setting.moments.covariance_of(j)
-        pa = np.sort(graph.parents[j, : graph.count[j]])
-        extra = np.setdiff1d(np.flatnonzero(setting.required[:, j]), pa)
-        if len(extra) > 0:  # required, though collinear with the others: they share the weight
-            pa = np.union1d(pa, extra)
-            W[pa, j] = np.linalg.lstsq(R[np.ix_(pa, pa)], R[pa, j], rcond=None)[0]
-        elif len(pa) > 0:
-            W[pa, j] = np.linalg.solve(R[np.ix_(pa, pa)], R[pa, j])
+        chosen = np.sort(graph.parents[j, : graph.count[j]])
+        pa = chosen
+        if some_required[j]:
+            pa = np.union1d(chosen, np.flatnonzero(setting.required[:, j]))
+        block = R[pa[:, None], pa]
+        if len(pa) > len(chosen):  # required, though collinear with the others: they share
+            W[pa, j] = np.linalg.lstsq(block, R[pa, j], rcond=None)[0]
+        else:
+            W[pa, j] = np.linalg.solve(block, R[pa, j])
     if setting.equal:
         return W
     sd = np.sqrt(moments.variances)
