@@ -92,7 +92,7 @@ def least_squares(setting: Setting, graph: Graph, moments: Moments) -> FloatArra
     """Weights of every node on its parents, in the units of the moments."""
     d = len(graph.order)
     W = np.zeros((d, d))
-    some_required: BoolArray = setting.required.any(axis=0)
+    some_required: BoolArray = np.asarray(setting.required.any(axis=0))
     for j in np.flatnonzero((graph.count > 0) | some_required).tolist():
         R = setting.moments.covariance_of(j)
         chosen = np.sort(graph.parents[j, : graph.count[j]])
