@@ -10,6 +10,7 @@ import re
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -321,3 +322,23 @@ def test_an_edge_of_weight_zero_can_be_drawn() -> None:
     run = chain(("a", "b"))
     zero = replace(run, weights=np.zeros((2, 2)), edges=(EdgeRecord(0, 1, 0.0, "knowledge"),))
     assert "by-knowledge" in render_report(zero)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"solver": "fast", "refine": False}, "smaller lambda1"),
+        ({"solver": "fast", "refine": True}, "worth its price"),
+        ({"solver": "order", "refine": True}, "worth its price"),
+        ({"model": "gran-dag", "refine": None}, "level of the tests"),
+        ({"model": "mlp", "refine": False}, "level of the tests"),
+        ({"model": "mlp", "refine": None}, "worth its price"),
+    ],
+)
+def test_an_empty_graph_says_what_would_let_edges_through(
+    parameters: dict[str, Any], words: str
+) -> None:
+    lonely = run_of_weights(np.zeros((2, 2)), ["a", "b"])
+    page = render_report(replace(lonely, loss="likelihood-ev", parameters=parameters))
+    assert words in page
+    assert ("went on from there" in page) == ("model" in parameters and "worth" in words)

@@ -41,6 +41,7 @@ from analyticdag.report.text import (
     is_class,
     kinds,
     methods,
+    no_edges,
     notices,
 )
 
@@ -107,6 +108,7 @@ def _context(run: SavedRun, picture: Picture) -> dict[str, Any]:
         },
         "methods": methods(run) if run.loss else foreign_methods(run),
         "effects": effects(run),
+        "no_edges": no_edges(run),
         "citation": CITATION,
         "manifest": json.dumps(dict(run.manifest), indent=2, ensure_ascii=False),
     }

@@ -161,6 +161,25 @@ def effects(run: SavedRun) -> str:
     return "linear effects"
 
 
+def is_searched(run: SavedRun) -> bool:
+    """Whether a search by a score decided about the edges."""
+    p = run.parameters
+    if "model" in p and p.get("refine") is None:
+        return "refine" in p and p["model"] == "mlp"  # what None stands for
+    return bool(p.get("refine")) or p.get("solver") == "order"
+
+
+def no_edges(run: SavedRun) -> str:
+    """Say what an empty graph means and what would let more edges through."""
+    if not run.loss:
+        return ""
+    if is_searched(run):
+        return "None explains enough to be worth its price in the score."
+    if "model" in run.parameters:
+        return "A larger level of the tests (pruning), or none, lets more through."
+    return "A smaller lambda1 or a smaller w_threshold lets more through."
+
+
 def methods(run: SavedRun) -> str:
     """Return a paragraph for the methods section of a paper."""
     if "model" in run.parameters:
@@ -209,13 +228,14 @@ def nonlinear_methods(run: SavedRun) -> str:
         " Edges that an additive spline regression did not need in an F-test at level "
         f"{_parameter(0.001 if pruning is True else pruning)} were dropped."
     )
+    searched = " A search over graphs by the BIC of regressions on splines went on from there."
     return (
         f"A nonlinear structural equation model was learned from {rows}{run.n_nodes} variables "
         f"with analyticdag {version}".rstrip()
         + f", using {network} and "
         f"{LOSSES.get(run.loss, run.loss)}, under the analytic acyclicity constraint "
         f"{run.parameters.get('constraint', '')} (Zhang et al., 2025)."
-        f"{pruned if pruning else ''} The graph has "
+        f"{pruned if pruning else ''}{searched if is_searched(run) else ''} The graph has "
         f"{len(run.edges)} edges, {data} of them directed in its equivalence class (CPDAG). The "
         "interpretation as causes assumes noise that is added to smooth functions of the causes, "
         "and no unmeasured common causes."
