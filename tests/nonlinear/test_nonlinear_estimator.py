@@ -30,6 +30,7 @@ from analyticdag.linear.labels import FixedBy
 from analyticdag.nonlinear import gran_dag
 from analyticdag.optimize.trace import Status
 from analyticdag.report import render_report
+from analyticdag.simulate import simulate
 
 FEW_STEPS = pytest.mark.filterwarnings("ignore::analyticdag.errors.NotConvergedWarning")
 MODELS = pytest.mark.parametrize("model", ["gran-dag", "mlp"])
@@ -78,6 +79,41 @@ def test_constant_columns_have_no_part_in_the_search() -> None:
     fitted = quick("mlp", knowledge=knowledge).fit(with_constant)
     edges = {(e.source, e.target) for e in fitted.edges_}
     assert edges == {(0, 1), (1, 3), (2, 0)}
+
+
+@FEW_STEPS
+@pytest.mark.filterwarnings("ignore::analyticdag.errors.DataWarning")
+@pytest.mark.parametrize(
+    "knowledge",
+    [
+        Knowledge(required_edges=[(3, 2), (2, 0)]),  # a way from 3 to 0 through the constant
+        Knowledge(required_edges=[(2, 3)], max_parents=1),
+    ],
+)
+def test_required_edges_of_constant_columns_count_in_the_search(knowledge: Knowledge) -> None:
+    X = simulate("ER2", n_nodes=6, n_samples=150, mechanism="mlp", seed=1).data
+    X[:, 2] = 3.0
+    fitted = quick("mlp", knowledge=knowledge).fit(X)
+    A = fitted.adjacency_matrix_
+    assert is_dag(A)
+    assert all(A[edge] for edge in knowledge.required_edges)
+    assert knowledge.max_parents is None or A.sum(axis=0).max() <= knowledge.max_parents
+
+
+@FEW_STEPS
+@pytest.mark.filterwarnings("ignore::analyticdag.errors.DataWarning")
+def test_a_table_of_constants_has_no_edges() -> None:
+    assert quick("mlp").fit(np.ones((50, 4))).edges_ == ()
+
+
+@FEW_STEPS
+def test_the_search_is_reported_to_the_logger(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO", logger="analyticdag"):
+        quick("mlp", verbose=1).fit(bent(80))
+    assert [r.message.split(":")[0] for r in caplog.records[-2:]] == [
+        "search from networks",
+        "search from no edges",
+    ]
 
 
 @FEW_STEPS

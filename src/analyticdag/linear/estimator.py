@@ -160,6 +160,7 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
     selection_: Selection | None
     trace_: Trace
     status_: Status
+    advice_: str
     n_iter_: int
     mean_: FloatArray
     scale_: FloatArray
@@ -192,11 +193,6 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
             values, n_samples, column_names(self, len(values)), standardize=options.standardize
         )
         return self._fit(statistics, options, S)
-
-    @property
-    def advice_(self) -> str:
-        """What to do about the status."""
-        return str(self.status_.value)
 
     def score(self, X: Any, y: None = None) -> float:
         """Return the mean log-likelihood of the rows of X, for data held out from the fit.
@@ -257,6 +253,7 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
         )
         if self.status_ is Status.SEARCHED and any(e.fixed_by is _OPEN for e in self.edges_):
             self.status_ = Status.CLASS_FOUND
+        self.advice_ = str(self.status_.value)
         if not self.status_.converged:
             warnings.warn(self.advice_, NotConvergedWarning, stacklevel=4)
 

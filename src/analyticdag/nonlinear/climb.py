@@ -1,8 +1,9 @@
 """Improve a DAG edge by edge: add, drop or turn the one that lowers the score most.
 
-The score is BIC, of regressions on splines (`surfaces`), with one noise variance for all columns or
-one for each. A network fits all edges of the graph at once, from one start; this weighs every edge
-of every graph it passes. So the networks' graph is where it starts.
+The score is an extended BIC, of regressions on splines (`surfaces`): one noise variance for all
+columns (pooled) or one for each, log n for every function and, because there are d columns to
+choose parents from, 2 log d for every edge. A network fits all edges of the graph at once, from one
+start; this weighs every edge of every graph it passes. So the networks' graph is where it starts.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.knowledge import Constraints
 from analyticdag.nonlinear.surfaces import Fits, Surfaces
 
-_LEAST_GAIN = 1e-6  # of a move, in units of log-likelihood: less may be rounding
+_LEAST_GAIN = 1e-6  # of a move: less may be rounding
 _TURN = 2
 
 
@@ -38,57 +39,91 @@ def climb(
     surfaces: Surfaces, start: BoolArray, constraints: Constraints, *, pooled: bool
 ) -> Climbed:
     """Move from the DAG `start` to better ones until there is none."""
-    adjacency = start.copy()
-    nodes = [surfaces.fits(t, np.flatnonzero(adjacency[:, t])) for t in range(surfaces.d)]
-    n_moves = 0
+    graph = _Graph(surfaces, start, constraints, pooled)
+    n_moves, score = 0, graph.score()
     while True:
-        gain, flips = _best_move(adjacency, nodes, surfaces.n, constraints, pooled)
+        gain, flips = graph.best_move()
         if gain < _LEAST_GAIN:
-            return Climbed(adjacency, _score(nodes, surfaces.n, pooled), n_moves)
-        for i, t in flips:
-            adjacency[i, t] = not adjacency[i, t]
-            nodes[t] = surfaces.fits(t, np.flatnonzero(adjacency[:, t]))
-        n_moves += 1
+            break
+        graph.flip(flips)
+        if graph.score() > score - 0.5 * _LEAST_GAIN:  # it was rounding after all
+            graph.flip(flips)
+            break
+        n_moves, score = n_moves + 1, graph.score()
+    return Climbed(graph.adjacency, score, n_moves)
 
 
-def _score(nodes: list[Fits], n: int, pooled: bool) -> float:
-    left = np.array([node.left for node in nodes])
-    misfit = len(left) * math.log(left.sum()) if pooled else float(np.log(left).sum())
-    return 0.5 * (n * misfit + math.log(n) * sum(node.functions for node in nodes))
+class _Graph:
+    """A DAG on its way, with what every node's regression is one edge away."""
 
+    def __init__(
+        self, surfaces: Surfaces, start: BoolArray, constraints: Constraints, pooled: bool
+    ) -> None:
+        self.adjacency = start.copy()
+        self.surfaces = surfaces
+        self.constraints = constraints
+        self.pooled = pooled
+        self.n = surfaces.n
+        self.varying = int(np.count_nonzero(surfaces.count))
+        self.edge_price = 2.0 * math.log(self.varying)
+        self.nodes = [self._fitted(t) for t in range(surfaces.d)]
 
-def _best_move(
-    adjacency: BoolArray, nodes: list[Fits], n: int, constraints: Constraints, pooled: bool
-) -> tuple[float, list[tuple[int, int]]]:
-    """Return the gain of the best move, and the entries of the matrix that it flips."""
-    may_add, may_drop, may_turn = _legal_moves(adjacency, constraints)
-    now = np.array([node.left for node in nodes])
-    used = np.array([node.functions for node in nodes])
-    added = _misfit(np.column_stack([node.left_added for node in nodes]), now, pooled)
-    dropped = _misfit(np.column_stack([node.left_dropped for node in nodes]), now, pooled)
-    more = np.column_stack([node.functions_added for node in nodes]) - used
-    fewer = np.column_stack([node.functions_dropped for node in nodes]) - used
+    def _fitted(self, t: int) -> Fits:
+        """Regress a node, without its least useful parents where they are too many for the rows."""
+        fits = self.surfaces.fits(t, np.flatnonzero(self.adjacency[:, t]))
+        free = self.adjacency[:, t] & ~self.constraints.required[:, t]
+        while fits.too_many and free.any():
+            weakest = int(np.argmin(np.where(free, fits.left_dropped, np.inf)))
+            self.adjacency[weakest, t] = free[weakest] = False
+            fits = self.surfaces.fits(t, np.flatnonzero(self.adjacency[:, t]))
+        return fits
 
-    def gain(change: FloatArray, functions: FloatArray, legal: BoolArray) -> FloatArray:
+    def flip(self, entries: list[tuple[int, int]]) -> None:
+        """Add or drop these edges."""
+        for i, t in entries:
+            self.adjacency[i, t] = not self.adjacency[i, t]
+            self.nodes[t] = self.surfaces.fits(t, np.flatnonzero(self.adjacency[:, t]))
+
+    def score(self) -> float:
+        """The extended BIC."""
+        left = np.array([node.left for node in self.nodes])
+        misfit = self.varying * math.log(left.sum()) if self.pooled else float(np.log(left).sum())
+        functions = sum(node.functions for node in self.nodes)
+        price = math.log(self.n) * functions + self.edge_price * self.adjacency.sum()
+        return float(self.n * misfit + price)
+
+    def best_move(self) -> tuple[float, list[tuple[int, int]]]:
+        """Return the gain of the best move, and the entries of the matrix that it flips."""
+        nodes = self.nodes
+        used = np.array([node.functions for node in nodes])
+        added = self._change(np.column_stack([node.left_added for node in nodes]))
+        dropped = self._change(np.column_stack([node.left_dropped for node in nodes]))
+        more = np.column_stack([node.functions_added for node in nodes]) - used
+        fewer = np.column_stack([node.functions_dropped for node in nodes]) - used
+        may_add, may_drop, may_turn = _legal_moves(self.adjacency, self.constraints)
+        gains = np.stack(
+            [
+                self._gain(added, more, may_add) - self.edge_price,
+                self._gain(dropped, fewer, may_drop) + self.edge_price,
+                self._gain(dropped + added.T, fewer + more.T, may_turn),
+            ]
+        )
+        kind, i, t = (int(index) for index in np.unravel_index(np.argmax(gains), gains.shape))
+        return float(gains[kind, i, t]), [(i, t), (t, i)] if kind == _TURN else [(i, t)]
+
+    def _change(self, left: FloatArray) -> FloatArray:
+        """How much worse each node would fit: in sums of squares if pooled, else in logarithms."""
+        now = np.array([node.left for node in self.nodes])
+        change: FloatArray = left - now if self.pooled else np.log(left / now)
+        return change
+
+    def _gain(self, change: FloatArray, functions: FloatArray, legal: BoolArray) -> FloatArray:
         change = np.where(legal, change, np.inf)
-        misfit = len(now) * np.log1p(change / now.sum()) if pooled else change
-        return -0.5 * (n * misfit + math.log(n) * functions)
-
-    gains = np.stack(
-        [
-            gain(added, more, may_add),
-            gain(dropped, fewer, may_drop),
-            gain(dropped + added.T, fewer + more.T, may_turn),
-        ]
-    )
-    kind, i, t = (int(index) for index in np.unravel_index(np.argmax(gains), gains.shape))
-    return float(gains[kind, i, t]), [(i, t), (t, i)] if kind == _TURN else [(i, t)]
-
-
-def _misfit(left: FloatArray, now: FloatArray, pooled: bool) -> FloatArray:
-    """How much worse each node fits: in sums of squares if these are pooled, else in logs."""
-    change: FloatArray = left - now if pooled else np.log(left / now)
-    return change
+        if self.pooled:
+            total = sum(node.left for node in self.nodes)
+            change = self.varying * np.log1p(change / total)
+        gain: FloatArray = -(self.n * change + math.log(self.n) * functions)
+        return gain
 
 
 def _legal_moves(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import os
 import warnings
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import replace
 from typing import Any, Self
 
@@ -27,11 +27,18 @@ from analyticdag.graphs import to_cpdag
 from analyticdag.knowledge import Knowledge
 from analyticdag.linear.finish import Finished
 from analyticdag.linear.fitted import keep_graph
-from analyticdag.linear.labels import NEAR, Edge, FixedBy, Strength, directions, edge_table
+from analyticdag.linear.labels import (
+    NEAR,
+    Edge,
+    FixedBy,
+    Strength,
+    directions,
+    edge_table,
+    near_border,
+)
 from analyticdag.linear.placement import to_host
 from analyticdag.linear.statistics import Statistics
 from analyticdag.nonlinear.options import ADVICE, LEVEL, LOSSES, Options
-from analyticdag.nonlinear.pruning import Significance
 from analyticdag.optimize.trace import Status, Trace
 
 
@@ -133,6 +140,7 @@ class NonlinearDAG(BaseEstimator):  # type: ignore[misc]
     selection_: None
     trace_: Trace
     status_: Status
+    advice_: str
     n_iter_: int
     mean_: FloatArray
     scale_: FloatArray
@@ -165,11 +173,6 @@ class NonlinearDAG(BaseEstimator):  # type: ignore[misc]
         self._keep(statistics, options, learn(rows, ~statistics.constant, options, known))
         return self
 
-    @property
-    def advice_(self) -> str:
-        """What to do about the status, in terms of the parameters of the model."""
-        return ADVICE.get((self.model, self.status_), str(self.status_.value))
-
     def score(self, X: Any, y: None = None) -> float:
         """Return the mean log-likelihood of the rows of X, for data held out from the fit.
 
@@ -187,7 +190,7 @@ class NonlinearDAG(BaseEstimator):  # type: ignore[misc]
         weights = learned.finished.weights * scale[None, :] / scale[:, None]
         finished = replace(learned.finished, weights=weights)
         cpdag = to_cpdag(finished.adjacency)
-        edges = _edges(statistics.names, finished, cpdag, learned.tests, options)
+        edges = _edges(statistics, finished, cpdag, learned, options)
         keep_graph(self, statistics.names, finished, cpdag, edges)
         self.p_values_ = learned.tests.p_value
         self.h_ = float(Acyclicity(options.function).value(finished.adjacency.astype(float)))
@@ -199,6 +202,7 @@ class NonlinearDAG(BaseEstimator):  # type: ignore[misc]
         )
         self.interventions_ = None
         self._model, self._varies = learned.model, ~statistics.constant
+        self.advice_ = ADVICE.get((options.model, self.status_), str(self.status_.value))
         if not self.status_.converged:
             warnings.warn(self.advice_, NotConvergedWarning, stacklevel=3)
 
@@ -224,13 +228,10 @@ def _torch_side() -> Any:
 
 
 def _edges(
-    names: Sequence[Hashable],
-    finished: Finished,
-    cpdag: IntArray,
-    tests: Significance,
-    options: Options,
+    statistics: Statistics, finished: Finished, cpdag: IntArray, learned: Any, options: Options
 ) -> tuple[Edge, ...]:
     """Return what is known about every edge."""
+    names, tests = statistics.names, learned.tests
     W, equal = finished.weights, options.variance == "equal"
     allowed = options.knowledge.resolve(names).allowed
     fixed = directions(finished.adjacency, cpdag, allowed, equal_variances=equal)
@@ -240,7 +241,11 @@ def _edges(
     }
     partial = np.sqrt(tests.partial_r2) * np.where(W < 0.0, -1.0, 1.0)
     strength = Strength(np.full_like(W, np.nan), partial)
-    level = LEVEL if options.level is None else options.level
-    # In standard errors, as for linear edges: a p-value is the tail of that many.
-    distance = stats.norm.isf(tests.p_value / 2.0) - stats.norm.isf(level / 2.0)
-    return edge_table(names, W, strength, labels, distance < NEAR)
+    if learned.trace.search:
+        price, samples = learned.trace.search[0].price, np.full(len(W), statistics.n_samples)
+        near = near_border(W, strength, samples, threshold=0.0, price=price)
+    else:
+        level = LEVEL if options.level is None else options.level
+        # In standard errors, as for linear edges: a p-value is the tail of that many.
+        near = stats.norm.isf(tests.p_value / 2.0) - stats.norm.isf(level / 2.0) < NEAR
+    return edge_table(names, W, strength, labels, near)

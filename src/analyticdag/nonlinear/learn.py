@@ -88,7 +88,7 @@ def _learn(
     trained = train_gran_dag(task) if options.model == "gran-dag" else train_mlp(task)
     finished, trace = _finished(trained, rows, options.level, constraints), trained.trace
     status = _status(trained.reason, finished)
-    if options.refine:
+    if options.refine and varies.any():
         adjacency, record = refine(rows, varies, finished.adjacency, options, constraints)
         finished, trace = Finished(adjacency.astype(float), adjacency), trace.searched([record])
         status = Status.SEARCHED if status.converged else status

@@ -13,6 +13,8 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from analyticdag.errors import ParameterError
 from analyticdag.functions import AnalyticFunction, Truncated, as_function
 from analyticdag.knowledge import Knowledge
@@ -40,6 +42,10 @@ ADVICE = {
     "changing; raise max_steps",
     ("gran-dag", Status.DIVERGED): _NOT_FINITE,
     ("mlp", Status.DIVERGED): f"{_NOT_FINITE}, or raise lambda1",
+    ("gran-dag", Status.CYCLES_LEFT): "training ended with a cycle, so the weakest edges on cycles "
+    "were dropped (see removed_edges_); raise max_steps",
+    ("mlp", Status.CYCLES_LEFT): "the last stage left a cycle, so the weakest edges on cycles were "
+    "dropped (see removed_edges_); raise lambda1 or w_threshold, or use refine=True",
     ("mlp", Status.STEP_VANISHED): "no step lowered the objective, at the limit of the precision "
     "or at the edge of the constraint's domain; use dtype='float64', or raise lambda1",
 }
@@ -161,9 +167,9 @@ def _level(pruning: Any) -> float | None:
 
 
 def _flag(name: str, value: Any, default: bool) -> bool:
-    if value is not None and not isinstance(value, bool):
+    if value is not None and not isinstance(value, bool | np.bool_):
         raise ParameterError(f"{name} must be True, False or None, not {value!r}")
-    return default if value is None else value
+    return default if value is None else bool(value)
 
 
 def _count(name: str, value: Any, default: int) -> int:

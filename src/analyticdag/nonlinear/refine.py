@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 
 import numpy as np
@@ -13,36 +14,41 @@ from analyticdag.nonlinear.options import LOSSES, Options
 from analyticdag.nonlinear.surfaces import Surfaces
 from analyticdag.optimize.trace import SearchRecord
 
+logger = logging.getLogger(__name__)
+
 
 def refine(
     rows: FloatArray,
     varies: BoolArray,
-    networks: BoolArray,
+    learned: BoolArray,
     options: Options,
     constraints: Constraints,
 ) -> tuple[BoolArray, SearchRecord]:
-    """Climb from the networks' DAG and from no edge at all; the better end wins.
+    """Climb from the DAG that the networks learned and from no edges; the better end wins.
 
-    Columns that do not vary have no part in it, but keep the edges that are required.
+    Columns that do not vary are of no use to any other, but may have edges that are required.
     """
-    block = np.ix_(varies, varies)
-    known = Constraints(
-        constraints.allowed[block], constraints.required[block], constraints.max_parents
-    )
-    starts = {"networks": networks[block], "no edges": known.required}
-    surfaces, equal = Surfaces(rows[:, varies]), options.variance == "equal"
-    ends = {label: climb(surfaces, start, known, pooled=equal) for label, start in starts.items()}
+    surfaces = Surfaces(np.where(varies, rows, 0.0))
+    pooled = options.variance == "equal"
+    starts = {"networks": learned, "no edges": constraints.required}
+    ends = {}
+    for label, start in starts.items():
+        ends[label] = end = climb(surfaces, start, constraints, pooled=pooled)
+        if options.verbose:
+            logger.info(
+                "search from %s: score=%.6g with %d edges after %d moves",
+                *(label, end.score, end.n_edges, end.n_moves),
+            )
     winner = min(ends, key=lambda label: ends[label].score)  # the first, of equals
-    adjacency = constraints.required.copy()
-    adjacency[block] = ends[winner].adjacency
     record = SearchRecord(
-        loss=LOSSES[options.variance],
+        # The search knows no variance that depends on the parents.
+        loss=LOSSES["equal" if pooled else "constant"],
         score=ends[winner].score,
         start=winner,
-        price=0.5 * math.log(len(rows)),
+        price=math.log(len(rows)) * int(surfaces.count.max()) + 2.0 * math.log(varies.sum()),
         contributions=tuple(
             {"start": label, "score": end.score, "moves": end.n_moves, "edges": end.n_edges}
             for label, end in ends.items()
         ),
     )
-    return adjacency, record
+    return ends[winner].adjacency, record

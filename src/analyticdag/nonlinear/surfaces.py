@@ -18,18 +18,20 @@ from analyticdag._typing import FloatArray, IntArray
 from analyticdag.nonlinear.splines import spline_basis
 
 _KNOTS = 4
+_ROWS_FOR_CURVES = 150  # with fewer rows every g_i is a line
+_ROWS_PER_FUNCTION = 5
 _SQUEEZE = 1.5  # standard deviations at which tanh bends
-_ROWS_PER_FUNCTION = 3
 # Functions have unit length. This much on the diagonal of their Gram matrix lets copies of a
 # column share an effect instead of stopping the factorisation.
 _RIDGE = 1e-8
+_LEAST = 1e-7  # of a column's sum of squares that a regression can leave: above what the ridge does
 
 
 @dataclass(frozen=True, eq=False)
 class Fits:
     """What regressions leave of a column (sums of squares), and how many functions they use.
 
-    `left_added[i]` is with parent i besides, infinite where that cannot be fitted;
+    `left_added[i]` is with parent i besides, infinite where that takes too many functions;
     `left_dropped[i]` is without parent i, infinite where i is none.
     """
 
@@ -39,6 +41,7 @@ class Fits:
     functions_added: IntArray
     left_dropped: FloatArray
     functions_dropped: IntArray
+    too_many: bool  # functions for the rows there are
 
 
 class Surfaces:
@@ -47,10 +50,11 @@ class Surfaces:
     def __init__(self, rows: FloatArray) -> None:
         self.n, self.d = rows.shape
         self._columns = (rows - rows.mean(axis=0)).T
-        bases = [spline_basis(column, _KNOTS).T for column in rows.T]
+        knots = _KNOTS if self.n >= _ROWS_FOR_CURVES else 2
+        bases = [spline_basis(column, knots).T for column in rows.T]
         # How many functions each column has; shorter bases are filled up with zeros.
-        self._count = np.array([len(basis) for basis in bases])
-        self._splines = np.zeros((self.d, int(self._count.max()), self.n))
+        self.count = np.array([len(basis) for basis in bases])
+        self._splines = np.zeros((self.d, int(self.count.max()), self.n))
         for basis, place in zip(bases, self._splines, strict=True):
             place[: len(basis)] = basis
         spread = np.maximum(rows.std(axis=0), np.finfo(float).tiny)
@@ -60,20 +64,20 @@ class Surfaces:
     def fits(self, t: int, parents: IntArray) -> Fits:
         """Regress column t on its parents, on one of them less, and on one other column more."""
         k, column = len(parents), self._columns[t]
-        least = max(float(column @ column) * np.finfo(float).eps, np.finfo(float).tiny)
+        least = max(_LEAST * float(column @ column), np.finfo(float).tiny)
         design, owners = self._design(parents)
         gram, moments = _gram(design), design @ column
         lower = linalg.cholesky(gram, lower=True)
         orthogonal = linalg.solve_triangular(lower, design, lower=True)
         residual = column - orthogonal.T @ (orthogonal @ column)
-        left = max(float(residual @ residual), least)
+        left = float(column @ residual)  # with the ridge's share, as in all regressions below
 
-        functions = int(self._count[parents].sum()) + k * (k - 1) // 2
-        functions_added = functions + self._count + k
-        fits = functions_added * _ROWS_PER_FUNCTION <= self.n
-        fits[[t, *parents]] = False
+        functions = int(self.count[parents].sum()) + k * (k - 1) // 2
+        functions_added = functions + self.count + k
+        possible = functions_added * _ROWS_PER_FUNCTION <= self.n
+        possible[[t, *parents]] = False
         gains = _gains(self._candidates(parents), orthogonal, residual)
-        left_added = np.where(fits, np.maximum(left - gains, least), np.inf)
+        left_added = np.where(possible, np.maximum(left - gains, least), np.inf)
 
         left_dropped = np.full(self.d, np.inf)
         for place, parent in enumerate(parents):
@@ -81,9 +85,17 @@ class Surfaces:
             slopes = linalg.solve(
                 gram[np.ix_(others, others)], moments[others], assume_a="pos", check_finite=False
             )
-            left_dropped[parent] = max(float(column @ column - slopes @ moments[others]), left)
-        functions_dropped = functions - self._count - (k - 1)
-        return Fits(left, functions, left_added, functions_added, left_dropped, functions_dropped)
+            without = float(column @ column - slopes @ moments[others])
+            left_dropped[parent] = max(without, left, least)
+        return Fits(
+            max(left, least),
+            functions,
+            left_added,
+            functions_added,
+            left_dropped,
+            functions_dropped=functions - self.count - (k - 1),
+            too_many=functions * _ROWS_PER_FUNCTION > self.n,
+        )
 
     def _design(self, parents: IntArray) -> tuple[FloatArray, IntArray]:
         """All functions of a set of parents, and the one or two parents that each is of."""

@@ -100,16 +100,16 @@ class TraceRecord:
 
 @dataclass(frozen=True)
 class SearchRecord:
-    """An order search: which start won, and what each start led to (smaller scores are better).
+    """A search: which start won, and what each start led to (smaller scores are better).
 
-    `price` is what the score charges for an edge.
+    `price` is what the score charges for an edge, at most where edges differ.
     """
 
     loss: str
     score: float
     start: str
     price: float
-    contributions: tuple[dict[str, Any], ...] = field(compare=False)  # they hold times
+    contributions: tuple[dict[str, Any], ...] = field(compare=False)  # they may hold times
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain data, as JSON can hold it."""

@@ -31,9 +31,9 @@ move_node, give_parents = kernel(move), kernel(install)
 
 # Nodes with more parents than this share of the samples are hubs.
 HUB = 0.2
-# A hub with more residual variance than this, in noise variances, may lack a parent. (Hundreds of
-# parents explain a good part of the noise: a residual variance of one would be suspicious.)
-UNEXPLAINED = 0.3
+# k parents leave a share 1 - k/n of the noise in n samples. A hub with this many times as much
+# residual variance may lack a parent.
+UNEXPLAINED = 1.15
 # Share of parents among the candidates to begin with.
 SHARE = 0.3
 # Factors go this part of the way to where they should be; all at once they would swing.
@@ -173,7 +173,8 @@ def swap_with_next(setting: Setting, desk: Desk, first: int, noise: float) -> No
     if second not in hubs(setting, desk) or setting.required[first, second] or second == first:
         return
     pair = [first, second]
-    if (graph.residuals(setting)[pair] < UNEXPLAINED * noise).all():
+    usual = noise * (1.0 - graph.count[pair] / setting.moments.samples_of[pair])
+    if (graph.residuals(setting)[pair] < UNEXPLAINED * usual).all():
         return
     before = graph.value[pair].sum()
     old = [graph.parents[node, : graph.count[node]].copy() for node in pair]
