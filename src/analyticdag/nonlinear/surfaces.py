@@ -82,11 +82,8 @@ class Surfaces:
         left_dropped = np.full(self.d, np.inf)
         for place, parent in enumerate(parents):
             others = (owners != place).all(axis=1)
-            slopes = linalg.solve(
-                gram[np.ix_(others, others)], moments[others], assume_a="pos", check_finite=False
-            )
-            without = float(column @ column - slopes @ moments[others])
-            left_dropped[parent] = max(without, left, least)
+            explained = _explained(gram[np.ix_(others, others)], moments[others])
+            left_dropped[parent] = max(float(column @ column) - explained, left, least)
         return Fits(
             max(left, least),
             functions,
@@ -123,6 +120,11 @@ def _unit(functions: FloatArray) -> FloatArray:
 def _gram(functions: FloatArray) -> FloatArray:
     gram: FloatArray = functions @ functions.swapaxes(-1, -2)
     return gram + _RIDGE * np.eye(functions.shape[-2])
+
+
+def _explained(gram: FloatArray, moments: FloatArray) -> float:
+    """The sum of squares that least squares explains."""
+    return float(moments @ linalg.solve(gram, moments, assume_a="pos"))
 
 
 def _gains(blocks: FloatArray, orthogonal: FloatArray, residual: FloatArray) -> FloatArray:
