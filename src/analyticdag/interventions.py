@@ -86,6 +86,13 @@ class Moments:
         S: FloatArray = self.S[self.of[node]]
         return S
 
+    def of_parents(self, nodes: IntArray, parents: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return covariances among the parents (m, k) of each node, and of these with the node."""
+        of = self.of[nodes]
+        among: FloatArray = self.S[of[:, None, None], parents[:, :, None], parents[:, None, :]]
+        with_node: FloatArray = self.S[of[:, None], parents, nodes[:, None]]
+        return among, with_node
+
     def residual_variances(self, W: FloatArray) -> FloatArray:
         """Return what W leaves unexplained of every node, in the rows of its own equation."""
         E = np.eye(len(W)) - W

@@ -92,10 +92,9 @@ def _regressions(
     moments: Moments, nodes: IntArray, parents: IntArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return standard errors and partial correlations of nodes with equally many parents."""
-    k, of = parents.shape[1], moments.of[nodes]
-    among = moments.S[of[:, None, None], parents[:, :, None], parents[:, None, :]]
-    with_node = moments.S[of[:, None], parents, nodes[:, None]]
-    own = moments.S[of, nodes, nodes]
+    k = parents.shape[1]
+    among, with_node = moments.of_parents(nodes, parents)
+    own = moments.S[moments.of[nodes], nodes, nodes]
     inverse = np.linalg.pinv(among, rcond=k * np.finfo(float).eps, hermitian=True)
     slopes = np.einsum("mij,mj->mi", inverse, with_node)
     left = np.maximum(own - np.einsum("mi,mi->m", slopes, with_node), VARIANCE_FLOOR * own)

@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 from joblib import effective_n_jobs
 
-from analyticdag._typing import BoolArray, FloatArray, IntArray
+from analyticdag._typing import FloatArray, IntArray
 from analyticdag.interventions import Moments
 from analyticdag.search.hubs import revisit_hubs
 from analyticdag.search.local import DRAWS, search
@@ -90,20 +90,18 @@ def in_threads(function: Callable[[T], U], items: Iterable[T], n_jobs: int | Non
 
 def least_squares(setting: Setting, graph: Graph, moments: Moments) -> FloatArray:
     """Weights of every node on its parents, in the units of the moments."""
-    d = len(graph.order)
+    d, count = len(graph.order), graph.count
     W = np.zeros((d, d))
-    some_required: BoolArray = np.asarray(setting.required.any(axis=0))
-    for j in np.flatnonzero((graph.count > 0) | some_required).tolist():
+    for k in np.unique(count[count > 0]).tolist():
+        nodes = np.flatnonzero(count == k)
+        parents = np.sort(graph.parents[nodes, :k], axis=1)
+        among, with_node = setting.moments.of_parents(nodes, parents)
+        W[parents, nodes[:, None]] = np.linalg.solve(among, with_node[:, :, None])[:, :, 0]
+    for j in np.flatnonzero((setting.required & (W == 0.0)).any(axis=0)).tolist():
+        # Required, though collinear with the others: they share the weight.
         R = setting.moments.covariance_of(j)
-        chosen = np.sort(graph.parents[j, : graph.count[j]])
-        pa = chosen
-        if some_required[j]:
-            pa = np.union1d(chosen, np.flatnonzero(setting.required[:, j]))
-        block = R[pa[:, None], pa]
-        if len(pa) > len(chosen):  # required, though collinear with the others: they share
-            W[pa, j] = np.linalg.lstsq(block, R[pa, j], rcond=None)[0]
-        else:
-            W[pa, j] = np.linalg.solve(block, R[pa, j])
+        pa = np.flatnonzero(setting.required[:, j] | (W[:, j] != 0.0))
+        W[pa, j] = np.linalg.lstsq(R[np.ix_(pa, pa)], R[pa, j], rcond=None)[0]
     if setting.equal:
         return W
     sd = np.sqrt(moments.variances)
