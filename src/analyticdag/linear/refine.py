@@ -58,10 +58,8 @@ def refine(
     """Search with the score that belongs to the loss, from `starts` and from cheap orders."""
     # Compiled code: imported when it is used, so that importing the package stays cheap.
     from analyticdag.search import search_orders
-    from analyticdag.search.scores import default_gamma, edge_penalty
 
     score: Literal["unequal", "equal"] = "unequal" if loss == UNEQUAL else "equal"
-    gamma = default_gamma(score)
 
     seen = path_statistics(statistics, options)
     starts = starts | cheap_starts(seen, constraints, options.seed, score == "equal")
@@ -69,7 +67,6 @@ def refine(
         statistics.S,
         statistics.n_samples,
         score=score,
-        gamma=gamma,
         allowed=constraints.allowed,
         required=constraints.required,
         max_parents=constraints.max_parents,
@@ -83,7 +80,7 @@ def refine(
         loss=loss,
         score=float(best.score),
         start=best.start,
-        price=edge_penalty(statistics.n_samples, len(statistics.S), gamma),
+        price=best.price,
         contributions=tuple(asdict(c) for c in best.contributions),
     )
     adjacency = (best.weights != 0.0) | constraints.required

@@ -20,6 +20,8 @@ from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.interventions import Moments
 from analyticdag.orders import consistent_order, precedence, r2_order
 from analyticdag.search.checks import checked_covariance, checked_knowledge, checked_order
+from analyticdag.search.faint import GAMMA as FAINT_GAMMA
+from analyticdag.search.faint import many_are_faint
 from analyticdag.search.layers import layered_order
 from analyticdag.search.runs import (
     Run,
@@ -65,6 +67,7 @@ class SearchResult:
     weights: FloatArray
     order: IntArray
     score: float
+    price: float  # of an edge, in the score
     start: str
     contributions: tuple[Contribution, ...]
 
@@ -110,7 +113,7 @@ def search_orders(
     is told what happens, in words.
     """
     cov = checked_covariance(S)
-    gamma = default_gamma(score) if gamma is None else gamma
+    wanted, gamma = gamma, default_gamma(score) if gamma is None else gamma
     tell = progress or (lambda message: None)
     if needs_compiling(fit):
         tell("compiling the order search: up to a minute, once on a machine")
@@ -123,6 +126,13 @@ def search_orders(
         starts = cheap_starts(setting, random_state)
     tell(f"order search from {len(starts)} starts: {', '.join(starts)}")
     runs = local_runs(setting, starts, n_jobs)
+    W = least_squares(setting, runs[0].graph, moments)
+    if layered is not None and many_are_faint(setting, runs[0].graph, W):
+        tell("many effects are weak: edges get cheaper, and every node is tried elsewhere")
+        gamma = FAINT_GAMMA if wanted is None else wanted
+        price = edge_penalty(n_samples, len(cov), gamma)
+        setting = replace(setting, penalty=price, thorough=True)
+        runs = local_runs(setting, starts, n_jobs)
     if layered is None:
         tell(f"iterated search from {', '.join(run.label for run in runs[:ITERATED])}")
         runs = iterated_runs(setting, runs, random_state, n_jobs)
@@ -131,6 +141,7 @@ def search_orders(
         weights=W,
         order=runs[0].graph.order,
         score=graph_score(moments, W, score=score, gamma=gamma),
+        price=setting.penalty,
         start=runs[0].label,
         contributions=tuple(contribution(run) for run in runs),
     )

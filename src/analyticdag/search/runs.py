@@ -57,7 +57,8 @@ def search_locally(setting: Setting, label: str, order: IntArray) -> Run:
     if setting.noise is not None:
         # Where the order is right, residual variances are at the noise level: only nodes above it
         # can gain, and what they cannot explain must not be explained by hundreds of accidents.
-        nodes = nodes[desk.graph.residuals(setting)[nodes] > SUSPICIOUS * setting.noise]
+        if not setting.thorough:
+            nodes = nodes[desk.graph.residuals(setting)[nodes] > SUSPICIOUS * setting.noise]
         desk.patience[0] = PATIENCE
     search(desk.task, desk.mover, desk.passed, nodes, np.empty((0, DRAWS)))
     local = desk.graph.score(setting)

@@ -22,6 +22,7 @@ class Setting:
     penalty: float
     noise: float | None  # the noise variance all nodes share; None: each has its own
     cap: int
+    thorough: bool = False  # equal variances: try all nodes elsewhere, not only suspicious ones
 
     @property
     def S(self) -> FloatArray:  # noqa: N802 (a letter of the mathematics)
