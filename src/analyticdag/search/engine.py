@@ -1,7 +1,8 @@
 """The order search from end to end: starts, local search from each, iteration of the best, weights.
 
 Every start gets parents and a local search. With the scale-free score the best `ITERATED` of them
-go on to the iterated search; with equal variances the layered order hardly leaves anything to do.
+go on to the iterated search; with equal variances the layered order hardly leaves anything to do,
+unless effects are weak (`faint`): then all starts are searched again, every node of them.
 Starts are independent, so they run on threads (kernels release the interpreter lock), and nothing
 depends on how many threads there are: random numbers derive from the seed and the start's label.
 """
@@ -109,6 +110,7 @@ def search_orders(
     edge i -> j; required edges stay, and orders respect them. `moments` gives nodes covariances of
     their own, where interventions left some of the rows out of their equations. `starts` maps
     labels to orders to start from (None: cheap ones); equal variances add an order of their own.
+    `gamma` is the extended BIC's; None: the score's own, or a lower one where effects are weak.
     `n_jobs` threads are used, all processors if None; the result does not depend on it. `progress`
     is told what happens, in words.
     """
@@ -133,10 +135,11 @@ def search_orders(
         price = edge_penalty(n_samples, len(cov), gamma)
         setting = replace(setting, penalty=price, thorough=True)
         runs = local_runs(setting, starts, n_jobs)
+        W = least_squares(setting, runs[0].graph, moments)
     if layered is None:
         tell(f"iterated search from {', '.join(run.label for run in runs[:ITERATED])}")
         runs = iterated_runs(setting, runs, random_state, n_jobs)
-    W = least_squares(setting, runs[0].graph, moments)
+        W = least_squares(setting, runs[0].graph, moments)
     return SearchResult(
         weights=W,
         order=runs[0].graph.order,
