@@ -173,7 +173,7 @@ def test_rows_follow_pending_updates(n):
         np.testing.assert_allclose(V, resolvent_rows(W, j, n), rtol=1e-9, atol=1e-12)
         old = W[:, j].copy()
         W[:, j] *= rng.uniform(0.5, 1.2, d)
-        pending = rank_one_update(block, pending, SCALE, old, W[:, j].copy())
+        pending = rank_one_update(block, pending, SCALE, old, W[:, j].copy(), workbench(d))
     assert pending == 3
     np.testing.assert_allclose(MT.T + block.P.T @ block.R[0], inverse(W), rtol=1e-9, atol=1e-12)
-    assert rank_one_update(block, 2, SCALE, old, old) == 2
+    assert rank_one_update(block, 2, SCALE, old, old, workbench(d)) == 2

@@ -18,6 +18,13 @@ def test_the_papers_preset() -> None:
     assert {stage.tol for stage in stages} == {1e-6}
 
 
+def test_the_gentle_preset_passes_through_the_papers_stages() -> None:
+    gentle = {(round(stage.mu, 9), round(stage.s, 9)) for stage in Schedule.gentle().stages}
+    assert {(round(stage.mu, 9), stage.s) for stage in Schedule.paper().stages} < gentle
+    mus = [stage.mu for stage in Schedule.gentle().stages]
+    assert mus == sorted(mus, reverse=True)
+
+
 def test_geometric() -> None:
     schedule = Schedule.geometric(s=[1.0, 2.0], mu=4.0, factor=0.5, max_steps=7, tol=1e-3)
     assert schedule == Schedule([Stage(4.0, 1.0, 7, 1e-3), Stage(2.0, 2.0, 7, 1e-3)])

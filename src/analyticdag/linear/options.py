@@ -85,10 +85,11 @@ class Options:
         _check_combination(estimator)
         _check_selection(estimator)
         knowledge = Knowledge() if estimator.knowledge is None else estimator.knowledge
-        schedule = Schedule.paper() if estimator.schedule is None else estimator.schedule
+        seed = seed_of(estimator.random_state)
+        minimiser = _minimiser(estimator.solver, seed)
+        schedule = _schedule(minimiser) if estimator.schedule is None else estimator.schedule
         check_type("knowledge", knowledge, Knowledge)
         check_type("schedule", schedule, Schedule)
-        seed = seed_of(estimator.random_state)
         return cls(
             loss=estimator.loss,
             function=as_function(estimator.constraint),
@@ -96,7 +97,7 @@ class Options:
             w_threshold=_at_least_zero("w_threshold", _number(estimator.w_threshold, {"auto"})),
             criterion=CRITERIA.get(estimator.lambda1) if _is_text(estimator.lambda1) else None,
             choose_threshold=_is_text(estimator.w_threshold),
-            minimiser=_minimiser(estimator.solver, seed),
+            minimiser=minimiser,
             refine=bool(estimator.refine),
             schedule=schedule,
             knowledge=knowledge,
@@ -127,6 +128,10 @@ def _minimiser(solver: Any, seed: int) -> Adam | Columns | None:
         "order": None,
     }
     return named[solver]
+
+
+def _schedule(minimiser: Adam | Columns | None) -> Schedule:
+    return Schedule.gentle() if isinstance(minimiser, Columns) else Schedule.paper()
 
 
 def _jobs(n_jobs: Any) -> int | None:

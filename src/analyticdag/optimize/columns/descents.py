@@ -6,6 +6,7 @@ import math
 from typing import Protocol
 
 import numpy as np
+from scipy.linalg.blas import dgemm
 
 from analyticdag._terms import InvAtom, LogAtom
 from analyticdag._typing import FloatArray, IntArray
@@ -119,7 +120,8 @@ class ResolventDescent:
         for i in range(1, len(G)):
             np.matmul(G[i - 1, :count], MT.T, out=G[i, :count])
         pending = resolvent_block(self.equation, self.state, self.block, self.column, columns, 0)
-        MT += R[0, :pending].T @ P[:pending]
+        if pending:  # MT += R'P in place: a product that is stored before it is added takes longer
+            dgemm(1.0, P[:pending].T, R[0, :pending].T, 1.0, MT.T, trans_b=True, overwrite_c=True)
 
 
 class WalkDescent:

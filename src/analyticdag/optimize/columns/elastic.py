@@ -155,7 +155,7 @@ def free_weights(
     return p if expected > 1e-3 * worth else 0
 
 
-@part
+@helper
 def change_of_objective(S: FloatArray, ridge: FloatArray, bench: Workbench, H: FloatArray) -> float:
     """What the step does while no sign changes: there, the objective is a quadratic function."""
     change = 0.0
@@ -178,19 +178,22 @@ def shorten_step(
     as far as the first of them, where it is sure to fall.
     """
     free, step = bench.free, bench.step
-    fastest = 1.0
+    fastest, whole = 1.0, 0.0
     for m in range(H.shape[0]):
         fastest = max(fastest, -step[m] / b[free[m]])
-    if fastest > 1.0:
-        for m in range(H.shape[0]):
-            H[m, m] = step[m]  # the factor has served: its diagonal remembers the whole step
-            if -step[m] / b[free[m]] > 1.0:
-                step[m] = -b[free[m]]
+        whole -= 0.5 * bench.pull[m] * step[m]  # at the minimum, half of the slope is won
+    if fastest == 1.0:
+        return whole
+    for m in range(H.shape[0]):
+        H[m, m] = step[m]  # the factor has served: its diagonal remembers the whole step
+        if -step[m] / b[free[m]] > 1.0:
+            step[m] = -b[free[m]]
     change = change_of_objective(S, ridge, bench, H)
-    if fastest > 1.0 and not change < 0.0:
+    if not change < 0.0:
+        share = 1.0 / fastest
         for m in range(H.shape[0]):
-            step[m] = H[m, m] / fastest
-        change = change_of_objective(S, ridge, bench, H)
+            step[m] = share * H[m, m]
+        change = share * (2.0 - share) * whole
     return change
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from analyticdag._jit import helper, kernel, part
 from analyticdag._typing import FloatArray, IntArray
 from analyticdag.optimize.columns.column import Column, Equation, copy_into, solve_column
-from analyticdag.optimize.columns.elastic import add_multiple
+from analyticdag.optimize.columns.elastic import Workbench, add_multiple
 
 
 class State(NamedTuple):
@@ -36,11 +36,17 @@ class Block(NamedTuple):
 
 @part
 def inner(x: FloatArray, y: FloatArray) -> float:
-    """x·y."""
-    total = 0.0
-    for k in range(x.shape[0]):
-        total += x[k] * y[k]
-    return total
+    """x·y, in four sums side by side: one would have each addition wait for the last."""
+    a, b, c, e = 0.0, 0.0, 0.0, 0.0
+    whole = x.shape[0] - x.shape[0] % 4
+    for k in range(0, whole, 4):
+        a += x[k] * y[k]
+        b += x[k + 1] * y[k + 1]
+        c += x[k + 2] * y[k + 2]
+        e += x[k + 3] * y[k + 3]
+    for k in range(whole, x.shape[0]):
+        a += x[k] * y[k]
+    return (a + b) + (c + e)
 
 
 @helper
@@ -83,27 +89,30 @@ def remove_column(V: FloatArray, b: FloatArray, s: float, tau: FloatArray) -> No
 
 
 @helper
-def rank_one_update(block: Block, pending: int, s: float, old: FloatArray, b: FloatArray) -> int:
+def rank_one_update(
+    block: Block, pending: int, s: float, old: FloatArray, b: FloatArray, bench: Workbench
+) -> int:
     """Append the update that turns column ``old`` of W into ``b``; how many are pending then."""
-    update = block.P[pending]
-    moved, changed = 0.0, 0
-    for k in range(b.shape[0]):
-        update[k] = 0.0
+    moving, by, changed = bench.free, bench.pull, 0
     for i in range(b.shape[0]):
         if b[i] != old[i]:
-            changed = 1
-            da = b[i] * b[i] - old[i] * old[i]
-            moved += da * block.R[0, pending, i]
-            add_multiple(update, da, block.MT[i])
+            moving[changed] = i
+            by[changed] = b[i] * b[i] - old[i] * old[i]
+            changed += 1
+    update, moved = block.P[pending], 0.0
+    for k in range(b.shape[0]):
+        update[k] = 0.0
+    for c in range(changed):
+        moved += by[c] * block.R[0, pending, moving[c]]
+        add_multiple(update, by[c], block.MT[moving[c]])
     for m in range(pending):
         share = 0.0
-        for i in range(b.shape[0]):
-            if b[i] != old[i]:
-                share += (b[i] * b[i] - old[i] * old[i]) * block.R[0, m, i]
+        for c in range(changed):
+            share += by[c] * block.R[0, m, moving[c]]
         add_multiple(update, share, block.P[m])
     for k in range(b.shape[0]):
         update[k] /= s - moved
-    return pending + changed
+    return pending + min(changed, 1)
 
 
 @kernel
@@ -124,6 +133,6 @@ def resolvent_block(
         remove_column(column.V, old, equation.s, column.t)
         size = column.V.shape[0]
         state.decrease[j] = solve_column(equation, j, state.Q[j], column, size)
-        pending = rank_one_update(block, pending, equation.s, old, column.b)
+        pending = rank_one_update(block, pending, equation.s, old, column.b, column.bench)
         copy_into(old, column.b)
     return pending

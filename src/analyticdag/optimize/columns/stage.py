@@ -12,6 +12,7 @@ from analyticdag.optimize.columns.descents import Descent
 logger = logging.getLogger(__name__)
 
 _FULL_EVERY = 4
+_REFRESH_EVERY = 8
 
 
 def descend(
@@ -33,7 +34,7 @@ def descend(
         enough = tol * abs(objectives[-1])
         restless = descent.weight * descent.state.decrease > enough / d
         full = sweep % _FULL_EVERY == 0 or not restless.any()
-        if full:
+        if sweep % _REFRESH_EVERY == 0:
             if not descent.refresh():
                 return safe, objectives, False
             safe[:] = descent.state.WT
