@@ -7,7 +7,7 @@ import pytest
 
 from analyticdag import AnalyticDAG
 from analyticdag._typing import FloatArray
-from analyticdag.linear.choice import EQUAL, UNEQUAL, LossChoice, choose_loss
+from analyticdag.linear.choice import EQUAL, UNEQUAL, LossChoice, choose_loss, variances_agree
 from analyticdag.linear.labels import FixedBy
 from analyticdag.linear.statistics import Statistics
 from analyticdag.losses import covariance
@@ -46,6 +46,17 @@ def test_one_quiet_column_is_seen_among_heavy_tails() -> None:
     X = np.random.default_rng(2).standard_t(3, size=(800, 8))
     X[:, 0] *= 0.1
     assert decided(X).loss == UNEQUAL
+
+
+@pytest.mark.parametrize(
+    ("columns", "louder", "agree"),
+    [(400, 0, True), (400, 2, True), (400, 8, False), (40, 1, False)],
+)
+def test_one_column_in_two_hundred_may_stand_out(columns: int, louder: int, agree: bool) -> None:
+    X = np.random.default_rng(4).normal(size=(500, columns)) * 5.0
+    X[:, :louder] *= 2.0
+    statistics = Statistics.from_table(X, list(range(columns)), standardize=False)
+    assert variances_agree(statistics, np.zeros((columns, columns))) is agree
 
 
 def test_the_decision_is_a_sentence() -> None:

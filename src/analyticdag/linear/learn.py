@@ -110,8 +110,9 @@ def _searched_for_both(
     Where the variances are equal the second search is by far the longer, and needless.
     """
     equal, record = refine(statistics, options, constraints, starts, EQUAL)
-    if variances_agree(statistics, equal.weights):
-        return equal, (record,), choose_loss(statistics, equal.weights, equal.weights)
+    choice = choose_loss(statistics, equal.weights, equal.weights)
+    if choice.loss == EQUAL and variances_agree(statistics, equal.weights):
+        return equal, (record,), choice
     unequal, other = refine(statistics, options, constraints, starts, UNEQUAL)
     choice = choose_loss(statistics, equal.weights, unequal.weights)
     return equal if choice.loss == EQUAL else unequal, (record, other), choice
