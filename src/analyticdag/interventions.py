@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag._validation import constant_columns
@@ -95,8 +96,9 @@ class Moments:
 
     def residual_variances(self, W: FloatArray) -> FloatArray:
         """Return what W leaves unexplained of every node, in the rows of its own equation."""
-        E = np.eye(len(W)) - W
-        left = np.einsum("ij,gij->gj", E, self.S @ E)
+        E = (np.eye(len(W)) - W).T
+        few = sparse.csr_array(E)  # a dense product would cost more than the search
+        left = np.array([np.einsum("ji,ji->j", E, few @ S) for S in self.S])
         own: FloatArray = left[self.of, np.arange(len(W))]
         return own
 

@@ -30,9 +30,17 @@ def many_are_faint(setting: Setting, graph: Graph, W: FloatArray) -> bool:
         parents = graph.parents[nodes, :k]
         among, _ = setting.moments.of_parents(nodes, parents)
         # What is left of a parent once the others are known: one over the inverse's diagonal.
-        inverse = np.linalg.pinv(among, hermitian=True)
-        alone = 1.0 / np.diagonal(inverse, axis1=1, axis2=2)
+        alone = 1.0 / np.diagonal(_inverse(among), axis1=1, axis2=2)
         weights = W[parents, nodes[:, None]]
         gains.append((samples[nodes, None] * weights**2 * alone / setting.noise).ravel())
     faint = np.concatenate(gains) < _PRICES * setting.penalty
     return bool(len(faint) and faint.mean() > _MANY)
+
+
+def _inverse(matrices: FloatArray) -> FloatArray:
+    inverse: FloatArray
+    try:
+        inverse = np.linalg.inv(matrices)
+    except np.linalg.LinAlgError:  # required parents may determine each other
+        inverse = np.linalg.pinv(matrices, hermitian=True)
+    return inverse
