@@ -71,7 +71,7 @@ def _analyticdag(
     if adam is not None:
         options["solver"] = Adam(**adam)
     if start is not None:
-        options["solver"] = Columns(start=start, seed=seed)  # type: ignore[arg-type]
+        options["solver"] = Columns(start=start)  # type: ignore[arg-type]
     if steps is not None:
         options["schedule"] = Schedule.paper().with_steps(steps)
     if ":" in str(options.get("constraint", "")):

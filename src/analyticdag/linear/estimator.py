@@ -80,7 +80,7 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
     schedule : Schedule or None, for `Schedule.paper()` with Adam, `Schedule.gentle()` otherwise.
     device : None or "cpu" for NumPy, "cuda" or another Torch device; solver "adam" only.
     dtype : None or "float64", or "float32"; the latter with solver "adam" only.
-    random_state : seed of the column order and of the search. None is a fixed seed.
+    random_state : seed of the search. None is a fixed seed.
     n_jobs : threads of the order search, None for all; the result does not depend on it.
     verbose : 1 reports every stage to the logger "analyticdag".
     checkpoint : None, or a file that keeps the state of the path after every stage; a fit that

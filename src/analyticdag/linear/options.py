@@ -85,8 +85,7 @@ class Options:
         _check_combination(estimator)
         _check_selection(estimator)
         knowledge = Knowledge() if estimator.knowledge is None else estimator.knowledge
-        seed = seed_of(estimator.random_state)
-        minimiser = _minimiser(estimator.solver, seed)
+        minimiser = _minimiser(estimator.solver)
         schedule = _schedule(minimiser) if estimator.schedule is None else estimator.schedule
         check_type("knowledge", knowledge, Knowledge)
         check_type("schedule", schedule, Schedule)
@@ -103,7 +102,7 @@ class Options:
             knowledge=knowledge,
             candidates=estimator.candidates,
             standardize=bool(estimator.standardize),
-            seed=seed,
+            seed=seed_of(estimator.random_state),
             n_jobs=_jobs(estimator.n_jobs),
             verbose=int(estimator.verbose),
             checkpoint=None if estimator.checkpoint is None else Path(estimator.checkpoint),
@@ -119,12 +118,12 @@ def _number(value: Any, choices: Collection[str]) -> Any:
     return 0.0 if _is_text(value) and value in choices else value
 
 
-def _minimiser(solver: Any, seed: int) -> Adam | Columns | None:
+def _minimiser(solver: Any) -> Adam | Columns | None:
     if isinstance(solver, Adam | Columns):
         return solver
     named: dict[str, Adam | Columns | None] = {
         "adam": Adam(),
-        "fast": Columns(seed=seed),
+        "fast": Columns(),
         "order": None,
     }
     return named[solver]

@@ -48,22 +48,19 @@ class Columns:
     tol : relative change of the objective in a sweep below which a stage is done.
     max_sweeps : sweeps over all columns in one stage.
     max_rounds : updates of the noise variances in one stage, for the likelihood losses.
-    seed : of the random order of the columns.
     """
 
     start: Literal["variance", "zero"] = "variance"
     tol: float = 1e-4
     max_sweeps: int = 100
     max_rounds: int = 10
-    seed: int = 0
 
     def minimise(self, problem: Problem, W: Array, stage: Stage, number: int) -> StageResult:
         """Solve one stage from W."""
-        rng = np.random.default_rng([self.seed, number])
         variances = _noise_variances(problem.loss, W)
         n_sweeps, settled, result = 0, False, None
         for _ in range(self.max_rounds):
-            result = self._sweeps(problem, W, stage, variances, rng)
+            result = self._sweeps(problem, W, stage, variances)
             W, n_sweeps = result.weights, n_sweeps + result.n_sweeps
             before, variances = variances, _noise_variances(problem.loss, W)
             settled = bool(np.all(np.abs(variances - before) <= _SETTLED * before))
@@ -80,7 +77,6 @@ class Columns:
         W: Array,
         stage: Stage,
         variances: FloatArray,
-        rng: np.random.Generator,
     ) -> ColumnsResult:
         """Sweep with the variances held fixed; s is raised where W would be outside."""
         # Compiled code: imported when it is used, so that importing the package stays cheap.
@@ -105,7 +101,6 @@ class Columns:
                     column_weights=1.0 / variances,
                     tol=self.tol,
                     max_sweeps=self.max_sweeps,
-                    rng=rng,
                 )
             except OutsideDomainError as outside:
                 s *= _ROOM * outside.spectral_radius / outside.radius

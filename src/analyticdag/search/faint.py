@@ -38,9 +38,7 @@ def many_are_faint(setting: Setting, graph: Graph, W: FloatArray) -> bool:
 
 
 def _inverse(matrices: FloatArray) -> FloatArray:
-    inverse: FloatArray
     try:
-        inverse = np.linalg.inv(matrices)
+        return np.asarray(np.linalg.inv(matrices), np.float64)
     except np.linalg.LinAlgError:  # required parents may determine each other
-        inverse = np.linalg.pinv(matrices, hermitian=True)
-    return inverse
+        return np.asarray(np.linalg.pinv(matrices, hermitian=True), np.float64)

@@ -30,6 +30,7 @@ _TERMS = 600
 class Descent(Protocol):
     """Sweeps over the columns of one stage, from ``state.WT`` (in unit variances) downwards."""
 
+    equation: Equation
     state: State
     weight: FloatArray
 

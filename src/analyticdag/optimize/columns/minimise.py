@@ -55,13 +55,12 @@ def minimise_columns(
     column_weights: FloatArray | None = None,
     tol: float = 1e-4,
     max_sweeps: int = 100,
-    rng: np.random.Generator,
 ) -> ColumnsResult:
     """Minimise mu·[least squares + lambda1·‖W‖₁] + h(W) from W0, one column after the other.
 
     ``column_weights`` (w_j > 0, for instance 1/σ_j²) multiply the loss of each column, not its
     penalty. ``unpenalised`` marks weights the l1 penalty leaves alone. The objective never rises
-    from sweep to sweep; the random generator only decides in which order columns are visited.
+    from sweep to sweep.
     """
     S, W0 = np.asarray(S, float), np.asarray(W0, float)
     penalty = _penalties(W0, lambda1, allowed, unpenalised)
@@ -70,7 +69,7 @@ def minimise_columns(
     objective = stage_objective(S, W0, function, mu, penalty, weights)
     problem = UnitVariances.of(S, mu * weights, mu * penalty)
     descent = descent_for(function, problem, problem.inward(W0))
-    WT, objectives, converged = descend(descent, objective, tol, max_sweeps, rng)
+    WT, objectives, converged = descend(descent, objective, tol, max_sweeps)
     W = problem.outward(WT)
     return ColumnsResult(
         W,
