@@ -161,7 +161,7 @@ class Knowledge:
 def _edges(edges: Iterable[Edge], argument: str) -> tuple[Edge, ...]:
     """Return the edges as a tuple of pairs, in the given order, each once."""
     pairs: dict[Edge, None] = {}
-    for edge in edges:
+    for edge in _each(edges, argument):
         if isinstance(edge, str) or not isinstance(edge, Sequence) or len(edge) != 2:
             raise KnowledgeError(f"{argument} takes (cause, effect) pairs, not {edge!r}")
         cause, effect = edge
@@ -171,8 +171,14 @@ def _edges(edges: Iterable[Edge], argument: str) -> tuple[Edge, ...]:
     return tuple(pairs)
 
 
+def _each(items: Any, argument: str) -> Iterable[Any]:
+    if isinstance(items, str) or not isinstance(items, Iterable):
+        raise KnowledgeError(f"{argument} must be a list, empty if there are none, not {items!r}")
+    return items
+
+
 def _tiers(tiers: Iterable[Collection[Hashable]]) -> Tiers:
-    tiers = list(tiers)
+    tiers = list(_each(tiers, "tiers"))
     for tier in tiers:
         if isinstance(tier, str) or not isinstance(tier, Collection):
             raise KnowledgeError(f"a tier is a collection of columns, not {tier!r}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,14 @@ import pandas as pd
 import pytest
 
 from analyticdag import AnalyticDAG, Knowledge
-from analyticdag.errors import ParameterError, ScaleWarning
+from analyticdag.errors import NotConvergedWarning, ParameterError, ScaleWarning
 from analyticdag.functions import Exponential, Inverse
 from analyticdag.graphs import is_dag, to_cpdag
+from analyticdag.linear.starts import Start
+from analyticdag.linear.statistics import Statistics
 from analyticdag.metrics import compare
 from analyticdag.optimize.exact import Columns
-from analyticdag.optimize.schedule import Schedule
+from analyticdag.optimize.schedule import Schedule, Stage
 from analyticdag.optimize.trace import Status
 from analyticdag.simulate import simulate
 
@@ -100,9 +103,62 @@ def test_the_exact_path_takes_any_constraint(constraint: Any) -> None:
     np.testing.assert_array_equal(model.adjacency_matrix_, data().weights != 0)
 
 
-def test_the_exact_path_from_zero() -> None:
-    model = AnalyticDAG(solver=Columns(start="zero"), refine=False, loss="mse").fit(frame())
+def path_of(**settings: Any) -> AnalyticDAG:
+    return AnalyticDAG(**{"refine": False, "loss": "mse", **settings})
+
+
+@pytest.mark.parametrize(
+    ("solver", "start", "name"),
+    [("fast", None, "variance"), ("fast", "zero", "zero"), ("adam", None, "zero")],
+)
+def test_the_trace_says_where_the_path_began(solver: str, start: Any, name: str) -> None:
+    short = {"schedule": Schedule([Stage(1.0, max_steps=5)])} if solver == "adam" else {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConvergedWarning)
+        model = path_of(solver=solver, start=start, **short).fit(frame())
+    assert model.trace_.start == name
     assert is_dag(model.weights_)
+
+
+@pytest.mark.parametrize("settings", [{}, {"standardize": True, "loss": "likelihood-nv"}])
+def test_a_path_may_begin_where_another_ended(settings: dict[str, Any]) -> None:
+    first = path_of(**settings).fit(frame())
+    last_stage = Schedule(Schedule.gentle().stages[-1:])
+    again = path_of(start=first.weights_, schedule=last_stage, **settings).fit(frame())
+    assert again.trace_.start == "given"
+    np.testing.assert_array_equal(again.adjacency_matrix_, first.adjacency_matrix_)
+    # The start made the difference: from zero, the last stage alone ends elsewhere.
+    from_zero = path_of(start="zero", schedule=last_stage, **settings).fit(frame())
+    assert (from_zero.adjacency_matrix_ != first.adjacency_matrix_).any()
+
+
+def test_a_given_start_follows_the_units_of_the_path() -> None:
+    X = frame().to_numpy() * [1e3, 1.0, 1e-3, 1.0, 10.0, 1.0]
+    statistics = Statistics.from_table(X, list(NAMES), standardize=False)
+    W = AnalyticDAG().fit(X).weights_
+    seen = statistics.with_unit_variances()
+    moved = Start("given", W).rescaled(statistics, seen).weights
+    assert moved is not None
+    np.testing.assert_allclose(
+        seen.moments.residual_variances(moved),
+        statistics.moments.residual_variances(W) / np.diag(statistics.S),
+    )
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"start": "random"}, "start must be one of .*'zero', 'variance'.* or weights"),
+        ({"start": np.zeros((2, 2))}, r"got shape \(2, 2\)"),
+        ({"start": np.full((6, 6), np.nan)}, "NaN or infinite"),
+        ({"start": np.eye(6)}, "an edge that may not exist; set it to 0"),
+        ({"start": [["a"]]}, "start must hold numbers"),
+        ({"start": "zero", "solver": "order", "refine": True}, "solver='order' follows none"),
+    ],
+)
+def test_a_start_that_cannot_be_is_refused(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        path_of(**settings).fit(frame())
 
 
 def test_a_fit_depends_on_the_seed_only() -> None:

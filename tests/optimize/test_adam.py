@@ -224,8 +224,9 @@ def test_weights_too_large_to_compute_with_end_the_stage(constraint: str, on_lea
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"learning_rate": 0.0}, "learning_rate must be positive"),
-        ({"betas": (0.9, 1.0)}, r"betas must lie in \[0, 1\)"),
+        ({"learning_rate": 0.0}, "learning_rate must be a positive number, not 0.0"),
+        ({"betas": (0.9, 1.0)}, r"betas must be two numbers in \[0, 1\)"),
+        ({"betas": (0.9,)}, r"betas must be two numbers in \[0, 1\)"),
         ({"check_every": 0}, "at least 1"),
         ({"record_every": 0}, "at least 1"),
         ({"on_leaving": "ignore"}, "'reset' or 'restart', not 'ignore'"),

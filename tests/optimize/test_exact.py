@@ -12,6 +12,7 @@ from analyticdag.errors import ParameterError
 from analyticdag.functions import Inverse, Truncated, named
 from analyticdag.losses import GaussianLikelihood, LeastSquares, Logistic, Loss
 from analyticdag.optimize.adam import Adam
+from analyticdag.optimize.columns import starting_weights
 from analyticdag.optimize.exact import Columns
 from analyticdag.optimize.path import PathState, follow
 from analyticdag.optimize.problem import Problem
@@ -92,19 +93,11 @@ def test_it_says_when_sweeps_run_out() -> None:
 
 
 def test_a_path_of_it_ends_at_the_graph() -> None:
-    columns = Columns()
-    S = covariance()
-    start = columns.starting_weights(S, 100, FREE > 0, np.zeros((D, D), bool))
-    end = follow(problem(), Schedule.paper(), columns, PathState(start))
+    start = starting_weights(covariance(), 100)
+    end = follow(problem(), Schedule.gentle(), Columns(), PathState(start))
     np.testing.assert_array_equal(end.weights != 0, np.eye(D, k=1) != 0)
     assert end.status is Status.CONVERGED
     assert not Columns().needs_compiling  # a later fit announces no compiler
-
-
-def test_starts_are_zero_or_along_the_variances() -> None:
-    masks = (FREE > 0, np.zeros((D, D), bool))
-    assert not Columns(start="zero").starting_weights(covariance(), 100, *masks).any()
-    assert Columns().starting_weights(covariance(), 100, *masks).any()
 
 
 def test_a_polynomial_is_refused() -> None:
@@ -117,3 +110,16 @@ def test_a_loss_without_a_covariance_is_refused() -> None:
     task = problem(Logistic(np.ones((3, D))))
     with pytest.raises(ParameterError, match="works from a covariance, which Logistic does not"):
         Columns().minimise(task, np.zeros((D, D)), Stage(1.0), 0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"tol": -1.0}, "tol must be a positive number"),
+        ({"max_sweeps": 0}, "max_sweeps must be a whole number of at least 1, not 0"),
+        ({"max_rounds": "a"}, "max_rounds must be a whole number"),
+    ],
+)
+def test_bad_settings_are_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        Columns(**changes)

@@ -28,7 +28,6 @@ from analyticdag.bench.tasks import find_function
 from analyticdag.errors import MissingDependencyError, ParameterError
 from analyticdag.linear import AnalyticDAG
 from analyticdag.optimize.adam import Adam
-from analyticdag.optimize.exact import Columns
 from analyticdag.optimize.schedule import Schedule
 from analyticdag.search.scores import default_gamma, edge_penalty
 
@@ -71,7 +70,7 @@ def _analyticdag(
     if adam is not None:
         options["solver"] = Adam(**adam)
     if start is not None:
-        options["solver"] = Columns(start=start)  # type: ignore[arg-type]
+        options |= {"solver": "fast", "start": start}
     if steps is not None:
         options["schedule"] = Schedule.paper().with_steps(steps)
     if ":" in str(options.get("constraint", "")):

@@ -35,6 +35,7 @@ from analyticdag.cli.options import (
     Refine,
     Solver,
     Standardize,
+    Start,
     TableFile,
 )
 from analyticdag.cli.progress import line, shown
@@ -55,6 +56,7 @@ def fit_command(
     lambda1: Lambda1 = None,
     w_threshold: Annotated[str | None, typer.Option(help="Weights below go; or auto.")] = None,
     solver: Solver = None,
+    start: Start = None,
     refine: Refine = None,
     knowledge: KnowledgeFile = None,
     candidates: Candidates = None,
@@ -92,6 +94,7 @@ def fit_command(
         "lambda1": number_or_word(lambda1),
         "w_threshold": number_or_word(w_threshold),
         "solver": solver,
+        "start": start,
         "refine": refine,
         "candidates": candidates,
         "standardize": standardize,

@@ -45,6 +45,12 @@ Solver = Annotated[
     str | None,
     typer.Option(help="adam, fast or order.", autocompletion=one_of("fast", "adam", "order")),
 ]
+Start = Annotated[
+    str | None,
+    typer.Option(
+        help="Where the path begins: zero or variance.", autocompletion=one_of("zero", "variance")
+    ),
+]
 Refine = Annotated[
     bool | None, typer.Option("--refine/--no-refine", help="Search over orders afterwards.")
 ]

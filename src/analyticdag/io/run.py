@@ -138,7 +138,10 @@ def _plain_or_none(value: Any) -> dict[str, Any] | None:
 
 def _parameters(estimator: Any) -> dict[str, Any]:
     """Return the parameters, and as "chosen" the values that the data chose for them."""
-    found = {key: plain(value) for key, value in estimator.get_params(deep=False).items()}
+    given = estimator.get_params(deep=False)
+    if "start" in given:  # by its name: it may be a matrix
+        given["start"] = estimator.trace_.start
+    found = {key: plain(value) for key, value in given.items()}
     if estimator.selection_ is not None:
         best = estimator.selection_.best
         found["chosen"] = {

@@ -42,7 +42,7 @@ class Checkpoint:
         note = notes[self.entry]
         records = tuple(TraceRecord.from_dict(record) for record in note["trace"])
         start = self.place.put(weights[self.entry])
-        return PathState(start, Trace(records), note["n_steps"], note["stage"])
+        return PathState(start, Trace(records, start=note["start"]), note["n_steps"], note["stage"])
 
     def save(self, state: PathState) -> None:
         """Write the state beside that of other entries; the file is complete at every moment."""
@@ -50,6 +50,7 @@ class Checkpoint:
         weights[self.entry] = np.asarray(to_host(state.weights))
         notes[self.entry] = {
             "trace": state.trace.to_dicts(),
+            "start": state.trace.start,
             "n_steps": state.n_steps,
             "stage": state.stage,
         }

@@ -85,6 +85,9 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
     verbose : 1 reports every stage to the logger "analyticdag".
     checkpoint : None, or a file that keeps the state of the path after every stage; a fit that
         was killed goes on from there when repeated.
+    start : where the path begins: "zero", "variance" (parents among columns of smaller variance),
+        or weights like `weights_`, of an earlier fit for instance. None: "variance" for the exact
+        path, "zero" for Adam. `trace_.start` says which it was.
 
     Attributes
     ----------
@@ -128,6 +131,7 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
         n_jobs: int | None = None,
         verbose: int = 0,
         checkpoint: str | os.PathLike[str] | None = None,
+        start: str | FloatArray | None = None,
     ) -> None:
         self.loss = loss
         self.constraint = constraint
@@ -145,6 +149,7 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.checkpoint = checkpoint
+        self.start = start
 
     weights_: FloatArray
     adjacency_matrix_: IntArray
@@ -226,8 +231,10 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
         place = choose_placement(like if by_adam else None, self.device, self.dtype)
         announce_compiler(options)
         self.selection_ = None
+        seen = path_statistics(statistics, options)
+        start = options.start.checked(statistics, constraints).rescaled(statistics, seen)
+        options = replace(options, start=start)
         if options.to_choose:
-            seen = path_statistics(statistics, options)
             self.selection_, start = select(seen, options, constraints, place)
             best = self.selection_.best
             options = replace(

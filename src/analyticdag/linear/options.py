@@ -16,10 +16,10 @@ from typing import Any
 
 from sklearn.utils import check_random_state
 
-from analyticdag._typing import FloatArray
 from analyticdag.errors import ParameterError
 from analyticdag.functions import AnalyticFunction, Truncated, as_function
 from analyticdag.knowledge import Knowledge
+from analyticdag.linear.starts import Start
 from analyticdag.losses import COVARIANCE_LOSSES
 from analyticdag.optimize.adam import Adam
 from analyticdag.optimize.exact import Columns
@@ -29,6 +29,7 @@ LOSSES = ("auto", *COVARIANCE_LOSSES, "logistic")
 # Losses that read the scale of the columns: on standardised data they have nothing to go by.
 SCALE_LOSSES = ("mse", "likelihood-ev")
 SOLVERS = ("fast", "adam", "order")
+_DEFAULT_START: dict[type, str] = {Adam: "zero", Columns: "variance"}
 # Names that lambda1 takes instead of a number, and the criterion each stands for.
 CRITERIA = {"auto": "ebic", "ebic": "ebic", "cv": "cv", "stars": "stars"}
 
@@ -46,6 +47,7 @@ class Options:
     minimiser: Adam | Columns | None
     refine: bool
     schedule: Schedule
+    start: Start
     knowledge: Knowledge
     candidates: Any
     standardize: bool
@@ -53,7 +55,6 @@ class Options:
     n_jobs: int | None
     verbose: int
     checkpoint: Path | None
-    start: FloatArray | None = None  # where the path begins, if lambda was chosen along a series
 
     @property
     def to_choose(self) -> bool:
@@ -99,6 +100,7 @@ class Options:
             minimiser=minimiser,
             refine=bool(estimator.refine),
             schedule=schedule,
+            start=Start.of(estimator.start, _DEFAULT_START.get(type(minimiser))),
             knowledge=knowledge,
             candidates=estimator.candidates,
             standardize=bool(estimator.standardize),

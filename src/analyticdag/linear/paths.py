@@ -1,13 +1,10 @@
-"""The path of a fit: build the problem, choose the start, go on from a checkpoint."""
+"""The path of a fit: build the problem, begin at the start or go on from a checkpoint."""
 
 from __future__ import annotations
 
 import logging
 from dataclasses import replace
 
-import numpy as np
-
-from analyticdag._typing import FloatArray
 from analyticdag.candidates import candidate_mask
 from analyticdag.errors import ParameterError
 from analyticdag.knowledge import Constraints
@@ -20,6 +17,7 @@ from analyticdag.losses import Logistic, Loss, covariance_loss
 from analyticdag.optimize.exact import Columns
 from analyticdag.optimize.path import PathState, follow
 from analyticdag.optimize.problem import Problem
+from analyticdag.optimize.trace import Trace
 
 logger = logging.getLogger(__name__)
 
@@ -50,7 +48,8 @@ def learn_path(
         allowed=place.put(constraints.allowed),
         penalised=place.put(~constraints.required),
     )
-    start = PathState(place.put(_start(statistics, options, constraints)))
+    weights = options.start.of_path(statistics, constraints)
+    start = PathState(place.put(weights), Trace(start=options.start.name))
     checkpoint = _checkpoint(statistics, options, constraints, place)
     return follow(
         problem,
@@ -76,17 +75,6 @@ def path_options(options: Options, statistics: Statistics) -> Options:
     return replace(options, loss=UNEQUAL if statistics.looks_standardised else "mse")
 
 
-def _start(statistics: Statistics, options: Options, constraints: Constraints) -> FloatArray:
-    """Return where the path begins: zero for Adam, as published, unless told otherwise."""
-    if options.start is not None:
-        return options.start
-    if not isinstance(options.minimiser, Columns):
-        return np.zeros_like(statistics.S)
-    return options.minimiser.starting_weights(
-        statistics.S, statistics.n_samples, constraints.allowed, constraints.required
-    )
-
-
 def _checkpoint(
     statistics: Statistics, options: Options, constraints: Constraints, place: Placement
 ) -> Checkpoint | None:
@@ -101,7 +89,8 @@ def _checkpoint(
         rows,
         constraints.allowed,
         constraints.required,
-        settings={**settings, "dtype": str(place.dtype)},
+        options.start.weights,
+        settings={**settings, "dtype": str(place.dtype), "start": options.start.name},
     )
     return Checkpoint(options.checkpoint, options.loss, digest, place)
 

@@ -32,6 +32,7 @@ from analyticdag.linear.finish import finish
 from analyticdag.linear.options import Options
 from analyticdag.linear.paths import learn_path, path_options
 from analyticdag.linear.placement import Placement, to_float64
+from analyticdag.linear.starts import Start
 from analyticdag.linear.statistics import Statistics
 from analyticdag.losses import VARIANCE_FLOOR, covariance, residual_variances
 
@@ -76,7 +77,7 @@ class Selection:
 class _Graph:
     """Where one lambda ended on some rows, and where its path had begun."""
 
-    start: FloatArray | None
+    start: Start
     threshold: float
     adjacency: BoolArray
     weights: FloatArray  # refitted by least squares
@@ -96,15 +97,14 @@ class _Fits:
 
     def series(self, statistics: Statistics) -> Iterator[_Graph]:
         """Follow the path for each lambda, from where the one before ended."""
-        start: FloatArray | None = None
+        start = self.options.start
         for number, lam in enumerate(self.lambdas, start=1):
             logger.debug("choosing lambda1: %d of %d, %.3g", number, len(self.lambdas), lam)
             here = replace(self.options, lambda1=lam, start=start)
             path = learn_path(statistics, here, self.constraints, self.place)
             weights = np.nan_to_num(to_float64(path.weights))
-            graph = _cut(statistics, self.options, self.constraints, weights)
-            yield replace(graph, start=start)
-            start = weights
+            yield _cut(statistics, here, self.constraints, weights)
+            start = Start("series", weights)
 
     def on_subsets(
         self, rows: FloatArray, subsets: Iterable[IntArray]
@@ -117,7 +117,7 @@ class _Fits:
 
 def select(
     statistics: Statistics, options: Options, constraints: Constraints, place: Placement
-) -> tuple[Selection, FloatArray | None]:
+) -> tuple[Selection, Start]:
     """Return the series of lambdas with its choice, and where the chosen path began."""
     options = replace(path_options(options, statistics), checkpoint=None, verbose=0)
     criterion = options.criterion or "ebic"
@@ -177,7 +177,7 @@ def _graph(
     adjacency = finish(weights, threshold, constraints).adjacency
     refitted = least_squares_weights(statistics.S, adjacency)
     score = _ebic(statistics, refitted, int(adjacency.sum()), pooled=options.loss != UNEQUAL)
-    return _Graph(None, threshold, adjacency, refitted, score)
+    return _Graph(options.start, threshold, adjacency, refitted, score)
 
 
 def _ebic(statistics: Statistics, W: FloatArray, n_edges: int, *, pooled: bool) -> float:

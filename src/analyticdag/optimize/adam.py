@@ -34,7 +34,7 @@ from analyticdag.errors import DataError, OutsideDomainError, ParameterError
 from analyticdag.optimize.path import StageResult
 from analyticdag.optimize.problem import Problem
 from analyticdag.optimize.push import Push, adaptive, push_of
-from analyticdag.optimize.schedule import Stage
+from analyticdag.optimize.schedule import Stage, check_count, check_positive
 from analyticdag.optimize.trace import Stop, TraceRecord
 
 logger = logging.getLogger(__name__)
@@ -69,12 +69,17 @@ class Adam:
     record_every: int | None = None
 
     def __post_init__(self) -> None:
-        if not 0 < self.learning_rate < math.inf:
-            raise ParameterError(f"learning_rate must be positive, not {self.learning_rate!r}")
-        if not all(0 <= beta < 1 for beta in self.betas):
-            raise ParameterError(f"betas must lie in [0, 1), not {self.betas!r}")
-        if self.check_every < 1 or (self.record_every is not None and self.record_every < 1):
-            raise ParameterError("check_every and record_every must be at least 1")
+        check_positive("learning_rate", self.learning_rate)
+        match self.betas:
+            case (int() | float() as first, int() | float() as second):
+                inside = 0 <= first < 1 and 0 <= second < 1
+            case _:
+                inside = False
+        if not inside:
+            raise ParameterError(f"betas must be two numbers in [0, 1), not {self.betas!r}")
+        check_count("check_every", self.check_every)
+        if self.record_every is not None:
+            check_count("record_every", self.record_every)
         if self.on_leaving not in ("reset", "restart"):
             raise ParameterError(
                 f"on_leaving must be 'reset' or 'restart', not {self.on_leaving!r}"

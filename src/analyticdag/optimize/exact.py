@@ -9,11 +9,11 @@ GOLEM is zero on every DAG; keeping cycles away is left to the constraint.)
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analyticdag._typing import Array, BoolArray, FloatArray
+from analyticdag._typing import Array, FloatArray
 from analyticdag.errors import OutsideDomainError, ParameterError
 from analyticdag.functions import Truncated
 from analyticdag.losses import (
@@ -25,7 +25,7 @@ from analyticdag.losses import (
 )
 from analyticdag.optimize.path import StageResult
 from analyticdag.optimize.problem import Problem
-from analyticdag.optimize.schedule import Stage
+from analyticdag.optimize.schedule import Stage, check_count, check_positive
 from analyticdag.optimize.trace import Stop
 
 if TYPE_CHECKING:
@@ -43,17 +43,19 @@ class Columns:
 
     Parameters
     ----------
-    start : where the first stage begins: "variance" (parents selected among nodes of smaller
-        variance) or "zero".
     tol : relative change of the objective in a sweep below which a stage is done.
     max_sweeps : sweeps over all columns in one stage.
     max_rounds : updates of the noise variances in one stage, for the likelihood losses.
     """
 
-    start: Literal["variance", "zero"] = "variance"
     tol: float = 1e-4
     max_sweeps: int = 100
     max_rounds: int = 10
+
+    def __post_init__(self) -> None:
+        check_positive("tol", self.tol)
+        check_count("max_sweeps", self.max_sweeps)
+        check_count("max_rounds", self.max_rounds)
 
     def minimise(self, problem: Problem, W: Array, stage: Stage, number: int) -> StageResult:
         """Solve one stage from W."""
@@ -115,15 +117,6 @@ class Columns:
         from analyticdag.optimize.columns.walks import walk_sweep
 
         return needs_compiling(resolvent_block) and needs_compiling(walk_sweep)
-
-    def starting_weights(
-        self, S: FloatArray, n_samples: int, allowed: BoolArray, required: BoolArray
-    ) -> FloatArray:
-        """Return where the first stage begins."""
-        from analyticdag.optimize.columns import starting_weights
-
-        weights: FloatArray = starting_weights(S, n_samples, self.start, allowed, required)
-        return weights
 
 
 def _covariance(loss: Loss) -> FloatArray:

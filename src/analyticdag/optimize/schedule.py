@@ -27,13 +27,10 @@ class Stage:
     tol: float = 1e-6
 
     def __post_init__(self) -> None:
-        _check_positive("mu", self.mu)
-        _check_positive("s", self.s)
-        _check_positive("tol", self.tol)
-        if not isinstance(self.max_steps, int) or self.max_steps < 1:
-            raise ParameterError(
-                f"max_steps must be a whole number of at least 1, not {self.max_steps!r}"
-            )
+        check_positive("mu", self.mu)
+        check_positive("s", self.s)
+        check_positive("tol", self.tol)
+        check_count("max_steps", self.max_steps)
 
 
 @dataclass(frozen=True)
@@ -90,6 +87,13 @@ class Schedule:
         return Schedule([replace(stage, max_steps=max_steps) for stage in self.stages])
 
 
-def _check_positive(name: str, value: float) -> None:
+def check_positive(name: str, value: float) -> None:
+    """Refuse what is not a positive number."""
     if not isinstance(value, int | float) or not math.isfinite(value) or value <= 0:
         raise ParameterError(f"{name} must be a positive number, not {value!r}")
+
+
+def check_count(name: str, value: int) -> None:
+    """Refuse what is not a whole number of at least 1."""
+    if not isinstance(value, int) or value < 1:
+        raise ParameterError(f"{name} must be a whole number of at least 1, not {value!r}")

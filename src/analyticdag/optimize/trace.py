@@ -8,7 +8,7 @@ do about it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from enum import Enum
 from typing import Any, Self
 
@@ -118,10 +118,15 @@ class SearchRecord:
 
 @dataclass(frozen=True)
 class Trace:
-    """Every record of a run, in order: of the path, then of the search."""
+    """Every record of a run, in order: of the path, then of the search.
+
+    `start` names where the path began: "zero", "variance" (parents sorted by variance), "given",
+    or "series" (where the path of the lambda1 before ended).
+    """
 
     records: tuple[TraceRecord, ...] = ()
     search: tuple[SearchRecord, ...] = ()
+    start: str = ""
 
     def __iter__(self) -> Iterator[TraceRecord]:
         return iter(self.records)
@@ -139,11 +144,11 @@ class Trace:
 
     def extended(self, records: Iterable[TraceRecord]) -> Trace:
         """Return a trace with more records at its end."""
-        return Trace((*self.records, *records), self.search)
+        return replace(self, records=(*self.records, *records))
 
     def searched(self, search: Iterable[SearchRecord]) -> Trace:
         """Return a trace that goes on with these searches."""
-        return Trace(self.records, tuple(search))
+        return replace(self, search=tuple(search))
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """Return the records of the path as plain mappings, a table row each."""

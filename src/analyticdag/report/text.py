@@ -196,6 +196,9 @@ def methods(run: SavedRun) -> str:
         "the constraint",
         "order": "a search over causal orders",
     }.get(str(p.get("solver")), f"the solver {p.get('solver')}")
+    begun = {"zero": " from zero", "variance": " from parents sorted by variance"}
+    begun |= {"given": " from given weights", "series": " from the solution for a larger lambda1"}
+    solver += begun.get(str(p.get("start")), "")
     refined = ", followed by a search over causal orders" if p.get("refine") else ""
     text = (
         f"A linear structural equation model was learned from {rows}{run.n_nodes} "
