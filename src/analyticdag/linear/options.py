@@ -29,7 +29,6 @@ LOSSES = ("auto", *COVARIANCE_LOSSES, "logistic")
 # Losses that read the scale of the columns: on standardised data they have nothing to go by.
 SCALE_LOSSES = ("mse", "likelihood-ev")
 SOLVERS = ("fast", "adam", "order")
-_DEFAULT_START: dict[type, str] = {Adam: "zero", Columns: "variance"}
 # Names that lambda1 takes instead of a number, and the criterion each stands for.
 CRITERIA = {"auto": "ebic", "ebic": "ebic", "cv": "cv", "stars": "stars"}
 
@@ -100,7 +99,7 @@ class Options:
             minimiser=minimiser,
             refine=bool(estimator.refine),
             schedule=schedule,
-            start=Start.of(estimator.start, _DEFAULT_START.get(type(minimiser))),
+            start=Start.of(estimator.start, _default_start(minimiser)),
             knowledge=knowledge,
             candidates=estimator.candidates,
             standardize=bool(estimator.standardize),
@@ -133,6 +132,12 @@ def _minimiser(solver: Any) -> Adam | Columns | None:
 
 def _schedule(minimiser: Adam | Columns | None) -> Schedule:
     return Schedule.gentle() if isinstance(minimiser, Columns) else Schedule.paper()
+
+
+def _default_start(minimiser: Adam | Columns | None) -> str | None:
+    if minimiser is None:
+        return None
+    return "variance" if isinstance(minimiser, Columns) else "zero"
 
 
 def _jobs(n_jobs: Any) -> int | None:
