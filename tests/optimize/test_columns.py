@@ -126,6 +126,31 @@ def test_same_data_same_answer():
     np.testing.assert_array_equal(one.weights, two.weights)
 
 
+@pytest.mark.parametrize("max_sweeps", [5, 8, 100])
+@pytest.mark.parametrize("seed", [1, 3, 5])
+def test_what_is_returned_is_inside_and_what_was_claimed(seed, max_sweeps):
+    # The loss outweighs the constraint by far: the minimum is at the edge of the domain.
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(50, 20)) @ (np.eye(20) + rng.normal(size=(20, 20)))
+    S = X.T @ X / len(X)
+    result = minimise_columns(
+        S, np.zeros_like(S), Logarithm(), mu=1e3, lambda1=0.01, max_sweeps=max_sweeps
+    )
+    assert np.isfinite(result.objective)
+    assert result.objectives[-1] == pytest.approx(result.objective, rel=1e-6)
+    assert result.objective < 0.95 * result.objectives[0]
+
+
+def test_the_place_in_the_table_does_not_rank_columns():
+    S = np.eye(30)
+    problem = UnitVariances.of(S, np.ones(30), np.full((30, 30), 0.1))
+    descent = descent_for(Inverse(), problem, np.zeros((30, 30)))
+    descent.refresh()
+    order = best_explained_first(descent)
+    assert sorted(order) == list(range(30))
+    assert abs(np.corrcoef(order, np.arange(30))[0, 1]) < 0.4
+
+
 def test_the_best_explained_column_comes_first():
     X = np.random.default_rng(6).normal(size=(400, 3)) * [0.1, 3.0, 2.0]
     X[:, 0] += X[:, 1]

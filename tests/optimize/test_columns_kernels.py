@@ -61,7 +61,7 @@ def resolvent_rows(W, j, n):
 def test_value_is_what_the_column_adds_to_the_traces(alpha):
     alpha, W, j = np.array(alpha), random_weights(np.random.default_rng(1)), 2
     t = resolvent_rows(W, j, len(alpha)) @ W[:, j] ** 2
-    value = constraint_value(alpha, t, len(t), 0.0, np.empty_like(t))
+    value = constraint_value(alpha, t, len(t), 0.0, 1e-6, np.empty_like(t))
     expected = constraint(W, alpha) - constraint(without(W, j), alpha)
     assert value == pytest.approx(expected, rel=1e-10)
 
@@ -77,7 +77,7 @@ def test_walks_give_the_trace_of_any_function(function):
     size = walk_rows(W * W, s, j, alpha, V)
     assert size < terms
     t[:size] = V[:size] @ W[:, j] ** 2
-    value = constraint_value(alpha, t, size, 0.0, np.empty(terms))
+    value = constraint_value(alpha, t, size, 0.0, 1e-6, np.empty(terms))
     both = [
         sum(term.value(np.linalg.eigvals(X * X)).sum() for term in function.terms).real
         for X in (W, without(W, j))
@@ -87,9 +87,9 @@ def test_walks_give_the_trace_of_any_function(function):
 
 def test_value_at_the_edge_of_the_domain_is_infinite():
     alpha, c = np.array([0.0, 1.0, 1.0]), np.empty(3)
-    assert constraint_value(alpha, np.array([1.0 - 1e-9, 0.3, 0.1]), 3, 0.0, c) == np.inf
-    assert constraint_value(alpha, np.array([0.0, 0.7, 0.4]), 3, 1.0, c) == np.inf
-    assert constraint_value(alpha, np.array([0.0, 0.7, 0.2]), 3, 1.0, c) < np.inf
+    assert constraint_value(alpha, np.array([1.0 - 1e-9, 0.3, 0.1]), 3, 0.0, 1e-6, c) == np.inf
+    assert constraint_value(alpha, np.array([0.0, 0.7, 0.4]), 3, 1.0, 1e-6, c) == np.inf
+    assert constraint_value(alpha, np.array([0.0, 0.7, 0.2]), 3, 1.0, 1e-6, c) < np.inf
 
 
 @pytest.mark.parametrize("alpha", MIXTURES)
@@ -100,7 +100,7 @@ def test_slopes_are_finite_differences(alpha):
     constraint_slopes(alpha, t, len(t), c, slopes)
     for k, direction in enumerate(np.eye(len(t))):
         high, low = (
-            constraint_value(alpha, t + x * direction, len(t), 0.0, c) for x in (step, -step)
+            constraint_value(alpha, t + x * direction, len(t), 0.0, 1e-6, c) for x in (step, -step)
         )
         assert slopes[k] == pytest.approx((high - low) / (2 * step), rel=1e-6)
 

@@ -112,6 +112,12 @@ def test_a_loss_without_a_covariance_is_refused() -> None:
         Columns().minimise(task, np.zeros((D, D)), Stage(1.0), 0)
 
 
+def test_the_steps_of_a_stage_limit_the_sweeps() -> None:
+    result = Columns().minimise(problem(), np.zeros((D, D)), Stage(1.0, max_steps=1), 0)
+    assert result.n_steps == 1
+    assert result.records[-1].reason is Stop.MAX_STEPS
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

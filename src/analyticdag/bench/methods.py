@@ -72,7 +72,9 @@ def _analyticdag(
     if start is not None:
         options |= {"solver": "fast", "start": start}
     if steps is not None:
-        options["schedule"] = Schedule.paper().with_steps(steps)
+        by_adam = adam is not None or options.get("solver") == "adam"
+        preset = Schedule.paper() if by_adam else Schedule.gentle()
+        options["schedule"] = preset.with_steps(steps)
     if ":" in str(options.get("constraint", "")):
         options["constraint"] = find_function(options["constraint"])
     model = AnalyticDAG(random_state=seed, **options).fit(X)

@@ -62,7 +62,9 @@ def fit_command(
     candidates: Candidates = None,
     standardize: Standardize = None,
     interventions: Interventions = None,
-    max_steps: Annotated[int | None, typer.Option(help="Steps in each stage, at most.")] = None,
+    max_steps: Annotated[
+        int | None, typer.Option(help="Steps or sweeps in a stage, at most.")
+    ] = None,
     resamples: Annotated[int, typer.Option(help="Refit so often, to see which edges hold.")] = 0,
     drop: Drop = None,
     drop_missing: DropMissing = False,
@@ -100,7 +102,7 @@ def fit_command(
         "standardize": standardize,
         "random_state": seed,
         "n_jobs": jobs,
-        "schedule": _schedule(max_steps),
+        "schedule": _schedule(solver, max_steps),
     }
     parameters = {name: value for name, value in given.items() if value is not None}
     run = _learn(table, known, parameters, checkpoint, resamples, _base(file, out), talk)
@@ -125,14 +127,15 @@ def number_or_word(text: str | None) -> float | str | None:
         return text
 
 
-def _schedule(max_steps: int | None) -> Any:
+def _schedule(solver: str | None, max_steps: int | None) -> Any:
     if max_steps is None:
         return None
     if max_steps < 1:
         raise ParameterError(f"--max-steps must be at least 1, not {max_steps}")
     from analyticdag.optimize import Schedule
 
-    return Schedule.paper().with_steps(max_steps)
+    preset = Schedule.paper() if solver == "adam" else Schedule.gentle()
+    return preset.with_steps(max_steps)
 
 
 def _learn(

@@ -77,7 +77,7 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
     knowledge : Knowledge or None
     candidates : None, "correlation", "markov", "pc" or a boolean (d, d) mask of possible edges
     standardize : learn on columns scaled to variance one; `weights_` refer to those.
-    schedule : Schedule or None, for `Schedule.paper()` with Adam, `Schedule.gentle()` otherwise.
+    schedule : Schedule or None, for `Schedule.paper()` with Adam, else `Schedule.gentle()`.
     device : None or "cpu" for NumPy, "cuda" or another Torch device; solver "adam" only.
     dtype : None or "float64", or "float32"; the latter with solver "adam" only.
     random_state : seed of the search. None is a fixed seed.

@@ -6,7 +6,8 @@
     path, True        follow the path; search from its order and from cheap ones
 
 Under `loss="auto"` it is done for equal and for unequal variances, and BIC chooses; the second
-search is left out where the residual variances of the first agree (`choice.variances_agree`).
+search is left out where the first prefers equal ones and its residual variances agree
+(`choice.variances_agree`).
 
 The search under unequal variances does not depend on the units of the columns. With that loss its
 starts do not either: path and cheap orders see columns of variance one (`paths.path_statistics`).

@@ -131,7 +131,7 @@ def _minimiser(solver: Any) -> Adam | Columns | None:
 
 
 def _schedule(minimiser: Adam | Columns | None) -> Schedule:
-    return Schedule.gentle() if isinstance(minimiser, Columns) else Schedule.paper()
+    return Schedule.paper() if isinstance(minimiser, Adam) else Schedule.gentle()
 
 
 def _default_start(minimiser: Adam | Columns | None) -> str | None:

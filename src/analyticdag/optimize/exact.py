@@ -102,7 +102,7 @@ class Columns:
                     unpenalised=problem.penalised == 0,
                     column_weights=1.0 / variances,
                     tol=self.tol,
-                    max_sweeps=self.max_sweeps,
+                    max_sweeps=min(self.max_sweeps, stage.max_steps),
                 )
             except OutsideDomainError as outside:
                 s *= _ROOM * outside.spectral_radius / outside.radius

@@ -18,7 +18,7 @@ class Stage:
     """One stage: its weights of loss and domain, and when to stop.
 
     `tol` is the relative change of the objective between two checks below which the stage is
-    done; `max_steps` limits the steps of a minimiser that takes many small ones.
+    done for Adam; `max_steps` limits its steps, and the sweeps of the exact minimiser.
     """
 
     mu: float

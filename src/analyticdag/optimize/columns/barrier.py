@@ -24,8 +24,9 @@ from analyticdag._jit import helper, part
 from analyticdag._typing import FloatArray
 
 # Where the loss outweighs the constraint by far, the minimum is at the edge of the domain, v = 0,
-# and M = N + …/v loses the digits that matter: the descent stops short of that.
-INNER_EDGE = 1.0 - 1e-6
+# and M = N + …/v loses the digits that matter: the descent stops short of that, the sooner the
+# larger N is already.
+MARGIN = 1e-6
 
 
 @part
@@ -43,14 +44,14 @@ def reciprocal_series(t: FloatArray, size: int, c: FloatArray) -> float:
 
 @part
 def constraint_value(
-    alpha: FloatArray, t: FloatArray, size: int, edge: float, c: FloatArray
+    alpha: FloatArray, t: FloatArray, size: int, edge: float, margin: float, c: FloatArray
 ) -> float:
-    """What the column adds; inf at the edge of the domain, t(edge) = 1. c is scratch."""
+    """What the column adds; inf at the edge of the domain, t(edge) = 1 - margin. c is scratch."""
     reached, power = 0.0, 1.0
     for k in range(size):
         reached += t[k] * power
         power *= edge
-    if not reached < INNER_EDGE:
+    if not reached < 1.0 - margin:
         return math.inf
     v = reciprocal_series(t, size, c)
     value = -alpha[0] * math.log(v) if alpha[0] > 0.0 else 0.0

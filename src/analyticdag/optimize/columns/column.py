@@ -14,7 +14,7 @@ import numpy as np
 
 from analyticdag._jit import helper, part
 from analyticdag._typing import FloatArray
-from analyticdag.optimize.columns.barrier import constraint_slopes, constraint_value
+from analyticdag.optimize.columns.barrier import MARGIN, constraint_slopes, constraint_value
 from analyticdag.optimize.columns.elastic import (
     Workbench,
     add_multiple,
@@ -107,8 +107,11 @@ def solve_column(equation: Equation, j: int, q: FloatArray, column: Column, size
     alpha, edge, kappa = equation.alpha, equation.edge, equation.kappa[j]
     b, t, trial, old, old_q = column.b, column.t, column.trial, column.old, column.old_q
     worth = equation.worth * min(equation.noise[j], residual_variance(equation, j, b, q))
+    margin = MARGIN
+    for i in range(b.shape[0]):
+        margin = max(margin, MARGIN * equation.s * column.V[0, i])
     moments(column, size, t)
-    now = kappa * constraint_value(alpha, t, size, edge, column.series)
+    now = kappa * constraint_value(alpha, t, size, edge, margin, column.series)
     now += column_fit(equation, j, b, q)
     won = 0.0
     for _ in range(_LINEARISATIONS):
@@ -129,7 +132,7 @@ def solve_column(equation: Equation, j: int, q: FloatArray, column: Column, size
                     b[i] = 0.5 * (b[i] + old[i])
                     q[i] = 0.5 * (q[i] + old_q[i])
             moments(column, size, trial)
-            value = constraint_value(alpha, trial, size, edge, column.series)
+            value = constraint_value(alpha, trial, size, edge, margin, column.series)
             gain = now - column_fit(equation, j, b, q) - kappa * value
             if gain >= 0.0:
                 break

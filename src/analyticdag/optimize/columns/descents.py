@@ -22,6 +22,7 @@ from analyticdag.optimize.columns.walks import walk_sweep
 _WORTH = 3e-5
 _WORTH_BY_NODES = 3e-7
 _BLOCK = 32
+_LARGEST = 1e10  # entry of M = (I - A/s)^-1 that can still be trusted
 # Terms of the series kept at most; rounding ends it long before, unless rho(A) is at the radius.
 _TERMS_ENTIRE = 200
 _TERMS = 600
@@ -106,7 +107,8 @@ class ResolventDescent:
             MT[:] = np.linalg.inv(np.eye(len(WT)) - WT * WT / self.equation.s)
         except np.linalg.LinAlgError:
             return False
-        return bool(MT.min() > -1e-9 * max(1.0, MT.max()))
+        # At the edge of the domain M is infinite; a little before that it has no digits left.
+        return bool(MT.min() > -1e-9 * max(1.0, MT.max()) and MT.max() < _LARGEST)
 
     def sweep(self, columns: IntArray) -> float:
         """Visit the columns in turn; returns by how much the stage objective fell."""

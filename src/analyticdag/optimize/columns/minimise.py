@@ -105,8 +105,8 @@ def _check(
         raise DataError("S or W0 has NaN or infinite entries; impute or drop those columns")
     if not (0 < mu < np.inf):
         raise ParameterError(f"mu must be a finite number above 0, got {mu}")
-    if weights.shape != (len(S),) or not (weights > 0).all():
-        raise ParameterError("column_weights must be one number above 0 for each column")
+    if weights.shape != (len(S),) or not np.all((weights > 0) & (weights < np.inf)):
+        raise ParameterError("column_weights must be one finite number above 0 for each column")
     if (W0[np.isinf(penalty)] != 0).any():
         raise ParameterError(
             "W0 has weights where allowed is False or on the diagonal; set them to 0"

@@ -93,12 +93,14 @@ def rank_one_update(
     block: Block, pending: int, s: float, old: FloatArray, b: FloatArray, bench: Workbench
 ) -> int:
     """Append the update that turns column ``old`` of W into ``b``; how many are pending then."""
-    moving, by, changed = bench.free, bench.pull, 0
+    moving, by, changed = bench.free, bench.pull, 0  # scratch that the Newton steps have left
     for i in range(b.shape[0]):
         if b[i] != old[i]:
             moving[changed] = i
             by[changed] = b[i] * b[i] - old[i] * old[i]
             changed += 1
+    if changed == 0:
+        return pending
     update, moved = block.P[pending], 0.0
     for k in range(b.shape[0]):
         update[k] = 0.0
@@ -112,7 +114,7 @@ def rank_one_update(
         add_multiple(update, share, block.P[m])
     for k in range(b.shape[0]):
         update[k] /= s - moved
-    return pending + min(changed, 1)
+    return pending + 1
 
 
 @kernel

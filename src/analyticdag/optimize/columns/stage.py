@@ -14,6 +14,7 @@ logger = logging.getLogger(__name__)
 _FULL_EVERY = 4
 _REFRESH_EVERY = 8
 _DECIMALS = 6
+_NOTHING = 1e-9  # of a variance of one: what is left of a column that others determine
 
 
 def descend(
@@ -25,10 +26,11 @@ def descend(
     """Sweep until a full sweep wins less than tol times the objective.
 
     Between full sweeps only the columns that still move are visited. Returns the weights, the
-    objective after each sweep and whether the tolerance was reached.
+    objective after each sweep and whether the tolerance was reached. Where rounding carried W out
+    of the domain, these are as they were when it was last known to be inside.
     """
-    objectives = [objective]
-    safe = descent.state.WT.copy()
+    objectives, converged = [objective], False
+    safe, n_safe = descent.state.WT.copy(), 0
     d = len(safe)
     for sweep in range(max_sweeps):
         enough = tol * abs(objectives[-1])
@@ -36,17 +38,20 @@ def descend(
         full = sweep % _FULL_EVERY == 0 or not restless.any()
         if sweep % _REFRESH_EVERY == 0:
             if not descent.refresh():
-                return safe, objectives, False
-            safe[:] = descent.state.WT
+                return safe, objectives[: n_safe + 1], False
+            safe[:], n_safe = descent.state.WT, sweep
         columns = best_explained_first(descent)
         won = descent.sweep(columns if full else columns[restless[columns]])
         objectives.append(objectives[-1] - won)
         logger.debug(
             "sweep %d of at most %d: objective=%.6g", sweep + 1, max_sweeps, objectives[-1]
         )
-        if full and won <= enough:
-            return descent.state.WT, objectives, True
-    return descent.state.WT, objectives, False
+        converged = bool(full and won <= enough)
+        if converged:
+            break
+    if not descent.refresh():
+        return safe, objectives[: n_safe + 1], False
+    return descent.state.WT, objectives, converged
 
 
 def best_explained_first(descent: Descent) -> IntArray:
@@ -57,6 +62,8 @@ def best_explained_first(descent: Descent) -> IntArray:
     """
     WT, Q = descent.state.WT, descent.state.Q
     left = descent.equation.S.diagonal() + np.sum(WT * (Q - 2.0 * descent.equation.S), axis=1)
-    logs = np.log(np.maximum(descent.weight * left, np.finfo(float).tiny))
-    # Rounding errors must not rank what is equal, such as columns of variance one at the start.
-    return np.argsort(np.round(logs, _DECIMALS), kind="stable")
+    logs = np.log(descent.weight * np.maximum(left, _NOTHING))
+    # Neither rounding errors nor the place in the table may rank what is equal, such as columns of
+    # variance one at the start: they are shuffled, always in the same way.
+    shuffled = np.random.default_rng(0).permutation(len(WT))
+    return shuffled[np.argsort(np.round(logs, _DECIMALS)[shuffled], kind="stable")]
