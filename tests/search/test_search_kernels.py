@@ -22,7 +22,7 @@ from analyticdag.search.local import DRAWS, search
 from analyticdag.search.moves import ANYWHERE
 from analyticdag.search.parents import select
 from analyticdag.search.regression import clear, toggle
-from analyticdag.search.runs import open_desk
+from analyticdag.search.runs import open_desk, suspects
 from analyticdag.search.scores import correlation, edge_penalty
 from analyticdag.search.setting import Setting, new_desk
 from analyticdag.search.tables import PARENT, WANTED
@@ -37,6 +37,17 @@ def setting_for(S, noise=None):
     matrix = S if noise else correlation(S)
     moments = Moments.shared(matrix, N)
     return Setting(moments, none, none, edge_penalty(N, d, 0.5), noise, d - 1)
+
+
+def test_a_node_above_the_noise_is_suspected_and_so_are_its_children():
+    rng = np.random.default_rng(4)
+    E = rng.normal(size=(N, 5))
+    E[:, 0] *= 2.0  # node 0 is above the noise,
+    E[:, 3] = 1.5 * E[:, 0] + E[:, 3]  # node 3 is its child,
+    E[:, 4] = 1.5 * E[:, 2] + E[:, 4]  # and node 4 is the child of an ordinary node
+    setting = setting_for(E.T @ E / N, noise=1.0)
+    graph = open_desk(setting, np.arange(5)).graph
+    assert suspects(setting, graph).tolist() == [True, False, False, True, False]
 
 
 @kernel

@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 from joblib import effective_n_jobs
 
-from analyticdag._typing import FloatArray, IntArray
+from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.interventions import Moments
 from analyticdag.search.hubs import revisit_hubs
 from analyticdag.search.local import DRAWS, search
@@ -55,14 +55,25 @@ def search_locally(setting: Setting, label: str, order: IntArray) -> Run:
     desk = open_desk(setting, order)
     initial, nodes = desk.graph.score(setting), np.array(order)
     if setting.noise is not None:
-        # Where the order is right, residual variances are at the noise level: only nodes above it
-        # can gain, and what they cannot explain must not be explained by hundreds of accidents.
         if not setting.thorough:
-            nodes = nodes[desk.graph.residuals(setting)[nodes] > SUSPICIOUS * setting.noise]
+            nodes = nodes[suspects(setting, desk.graph)[nodes]]
+        # What a node cannot explain must not be explained by hundreds of accidents.
         desk.patience[0] = PATIENCE
     search(desk.task, desk.mover, desk.passed, nodes, np.empty((0, DRAWS)))
     local = desk.graph.score(setting)
     return Run(label, desk.graph, initial, local, local, time.perf_counter() - began)
+
+
+def suspects(setting: Setting, graph: Graph) -> BoolArray:
+    """Nodes that a better place may be found for, with equal variances.
+
+    Where the order is right, residual variances are at the noise level. A node above it stands too
+    early, or one of its children too late: that may be a parent of it.
+    """
+    assert setting.noise is not None
+    suspicious: BoolArray = graph.residuals(setting) > SUSPICIOUS * setting.noise
+    used = np.arange(graph.parents.shape[1]) < graph.count[:, None]
+    return suspicious | (suspicious[np.where(used, graph.parents, 0)] & used).any(axis=1)
 
 
 def search_on(setting: Setting, run: Run, rng: np.random.Generator) -> Run:
