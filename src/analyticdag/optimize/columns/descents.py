@@ -34,6 +34,7 @@ class Descent(Protocol):
     equation: Equation
     state: State
     weight: FloatArray
+    finer: float  # factor of the tolerance
 
     def refresh(self) -> bool:
         """Form what is kept up to date anew, rid of rounding; False when W left the domain."""
@@ -90,6 +91,8 @@ def equation_of(
 class ResolventDescent:
     """For alpha_0·order-1 + alpha_1·order-2 + …: keeps M = (I - A/s)^-1 up to date."""
 
+    finer = 1.0
+
     def __init__(self, problem: UnitVariances, alpha: FloatArray, s: float, WT: FloatArray) -> None:
         d, n, size = len(WT), len(alpha), min(_BLOCK, len(WT))
         self.weight = problem.weight
@@ -129,6 +132,9 @@ class ResolventDescent:
 
 class WalkDescent:
     """For any f in F: weighs the walks that return to a column by the power series of f."""
+
+    # A function like the exponential hardly sees long cycles: its minima are flat.
+    finer = 0.1
 
     def __init__(self, problem: UnitVariances, function: AnalyticFunction, WT: FloatArray) -> None:
         d, s = len(WT), function.scale

@@ -33,7 +33,7 @@ def descend(
     safe, n_safe = descent.state.WT.copy(), 0
     d = len(safe)
     for sweep in range(max_sweeps):
-        enough = tol * abs(objectives[-1])
+        enough = tol * descent.finer * abs(objectives[-1])
         restless = descent.weight * descent.state.decrease > enough / d
         full = sweep % _FULL_EVERY == 0 or not restless.any()
         if sweep % _REFRESH_EVERY == 0:
