@@ -55,7 +55,7 @@ def test_a_plan_may_choose_the_start_and_its_own_constraint() -> None:
     weights, numbers = path(DRAWN.data, 0, start="zero", constraint=own)
     assert is_dag(weights)
     assert numbers["status"] == "converged"
-    with pytest.raises(ParameterError, match="start must be one of .* or weights, not 'oracle'"):
+    with pytest.raises(ParameterError, match=r"start must be one of .* or weights, not 'oracle'"):
         path(DRAWN.data, 0, start="oracle")
 
 
