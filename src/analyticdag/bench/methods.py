@@ -27,6 +27,7 @@ from analyticdag.bench.parts import composed_path, search_from, start_alone
 from analyticdag.bench.tasks import find_function
 from analyticdag.errors import MissingDependencyError, ParameterError
 from analyticdag.linear import AnalyticDAG
+from analyticdag.linear.options import preset_schedule
 from analyticdag.optimize.adam import Adam
 from analyticdag.optimize.schedule import Schedule
 from analyticdag.search.scores import default_gamma, edge_penalty
@@ -72,9 +73,7 @@ def _analyticdag(
     if start is not None:
         options |= {"solver": "fast", "start": start}
     if steps is not None:
-        by_adam = adam is not None or options.get("solver") == "adam"
-        preset = Schedule.paper() if by_adam else Schedule.gentle()
-        options["schedule"] = preset.with_steps(steps)
+        options["schedule"] = preset_schedule(options.get("solver")).with_steps(steps)
     if ":" in str(options.get("constraint", "")):
         options["constraint"] = find_function(options["constraint"])
     model = AnalyticDAG(random_state=seed, **options).fit(X)

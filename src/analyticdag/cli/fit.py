@@ -132,10 +132,9 @@ def _schedule(solver: str | None, max_steps: int | None) -> Any:
         return None
     if max_steps < 1:
         raise ParameterError(f"--max-steps must be at least 1, not {max_steps}")
-    from analyticdag.optimize import Schedule
+    from analyticdag.linear.options import preset_schedule
 
-    preset = Schedule.paper() if solver == "adam" else Schedule.gentle()
-    return preset.with_steps(max_steps)
+    return preset_schedule(solver).with_steps(max_steps)
 
 
 def _learn(

@@ -140,7 +140,7 @@ def _parameters(estimator: Any) -> dict[str, Any]:
     """Return the parameters, and as "chosen" the values that the data chose for them."""
     given = estimator.get_params(deep=False)
     if "start" in given:  # by its name: it may be a matrix
-        given["start"] = estimator.trace_.start
+        given["start"] = estimator.trace_.start or None
     found = {key: plain(value) for key, value in given.items()}
     if estimator.selection_ is not None:
         best = estimator.selection_.best

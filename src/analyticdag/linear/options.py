@@ -86,7 +86,7 @@ class Options:
         _check_selection(estimator)
         knowledge = Knowledge() if estimator.knowledge is None else estimator.knowledge
         minimiser = _minimiser(estimator.solver)
-        schedule = _schedule(minimiser) if estimator.schedule is None else estimator.schedule
+        schedule = preset_schedule(minimiser) if estimator.schedule is None else estimator.schedule
         check_type("knowledge", knowledge, Knowledge)
         check_type("schedule", schedule, Schedule)
         return cls(
@@ -130,8 +130,10 @@ def _minimiser(solver: Any) -> Adam | Columns | None:
     return named[solver]
 
 
-def _schedule(minimiser: Adam | Columns | None) -> Schedule:
-    return Schedule.paper() if isinstance(minimiser, Adam) else Schedule.gentle()
+def preset_schedule(solver: Any) -> Schedule:
+    """Return the stages that a solver, by its name or as a minimiser, gets by default."""
+    by_adam = isinstance(solver, Adam) or solver == "adam"
+    return Schedule.paper() if by_adam else Schedule.gentle()
 
 
 def _default_start(minimiser: Adam | Columns | None) -> str | None:
