@@ -29,12 +29,12 @@ type: $(VENV)/dev.stamp ## check types with mypy, strictly
 docs: $(VENV)/docs.stamp ## build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-bench: $(VENV)/core.stamp ## run a benchmark plan and print its table (PLAN=quick for a small one)
-	@$(BIN)/analyticdag bench run $(PLAN) --out $(RUNS)/$(PLAN)
-	@$(BIN)/analyticdag bench render $(RUNS)/$(PLAN)
+bench: $(VENV)/bench.stamp ## run a benchmark plan and print its table (PLAN=quick for a small one)
+	@$(BIN)/python -m benchmarks run $(PLAN) --out $(RUNS)/$(PLAN)
+	@$(BIN)/python -m benchmarks render $(RUNS)/$(PLAN)
 
-bench-report: $(VENV)/report.stamp ## write the benchmark pages again, from the records that are kept
-	$(BIN)/analyticdag bench report docs/benchmarks
+bench-report: $(VENV)/bench.stamp ## write the benchmark pages again, from the records that are kept
+	$(BIN)/python -m benchmarks report docs/benchmarks
 
 check: test lint type docs ## everything that has to pass before a change lands
 
@@ -48,14 +48,14 @@ $(VENV)/core.stamp: pyproject.toml constraints.txt | $(BIN)/python
 	$(INSTALL) --editable .
 	@touch $@
 
-$(VENV)/dev.stamp: pyproject.toml constraints.txt | $(BIN)/python
-	$(INSTALL) --editable '.[dev]'
-	@touch $@ $(VENV)/core.stamp
+$(VENV)/dev.stamp: pyproject.toml benchmarks/pyproject.toml constraints.txt | $(BIN)/python
+	$(INSTALL) --editable '.[dev]' --editable ./benchmarks
+	@touch $@ $(VENV)/core.stamp $(VENV)/bench.stamp
 
 $(VENV)/docs.stamp: pyproject.toml constraints.txt | $(BIN)/python
 	$(INSTALL) --editable '.[docs]'
 	@touch $@ $(VENV)/core.stamp
 
-$(VENV)/report.stamp: pyproject.toml constraints.txt | $(BIN)/python
-	$(INSTALL) --editable '.[plots]'
+$(VENV)/bench.stamp: pyproject.toml benchmarks/pyproject.toml constraints.txt | $(BIN)/python
+	$(INSTALL) --editable . --editable './benchmarks[plots]'
 	@touch $@ $(VENV)/core.stamp

@@ -79,13 +79,14 @@ class OutsideDomainError(InputError):
 class MissingDependencyError(AnalyticDAGError, ImportError):
     """An optional dependency is needed and not installed."""
 
-    def __init__(self, package: str, extra: str) -> None:
+    def __init__(self, package: str, extra: str, project: str = "analyticdag") -> None:
         self.package = package
         self.extra = extra
-        super().__init__(f"{package} is not installed; run: pip install 'analyticdag[{extra}]'")
+        self.project = project
+        super().__init__(f"{package} is not installed; run: pip install '{project}[{extra}]'")
 
-    def __reduce__(self) -> tuple[type[MissingDependencyError], tuple[str, str]]:
-        return type(self), (self.package, self.extra)
+    def __reduce__(self) -> tuple[type[MissingDependencyError], tuple[str, str, str]]:
+        return type(self), (self.package, self.extra, self.project)
 
 
 class AnalyticDAGWarning(UserWarning):

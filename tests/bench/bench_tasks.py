@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from analyticdag.bench.plan import Method
 from analyticdag.errors import MissingDependencyError
+from benchmarks.plan import Method
 
 
 def draw(setting: Mapping[str, Any], method: Method, rng: np.random.Generator) -> dict[str, Any]:
@@ -29,7 +29,7 @@ def misbehave(
         warnings.warn("careful", RuntimeWarning, stacklevel=1)
         warnings.warn("careful", RuntimeWarning, stacklevel=1)
     if method.name == "missing":
-        raise MissingDependencyError("peer", "bench")
+        raise MissingDependencyError("peer", "peers", "./benchmarks")
     if method.name == "hang":
         time.sleep(600)
     if method.name == "hoard":

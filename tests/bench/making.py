@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from analyticdag.bench.cell import describe
-from analyticdag.bench.plan import Cell, load_plan
-from analyticdag.bench.records import Record, pack_records
+from benchmarks.cell import describe
+from benchmarks.plan import Cell, load_plan
+from benchmarks.records import Record, pack_records
 
 
 def made_up(cell: Cell, **metrics: Any) -> Record:

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from analyticdag.bench import cluster as module
-from analyticdag.bench.cluster import ClusterError, run_on_cluster
-from analyticdag.bench.plan import Limits, parse_plan
-from analyticdag.bench.records import read_records
-from analyticdag.bench.run import run
 from analyticdag.errors import MissingDependencyError, ParameterError
+from benchmarks import cluster as module
+from benchmarks.cluster import ClusterError, run_on_cluster
+from benchmarks.plan import Limits, parse_plan
+from benchmarks.records import read_records
+from benchmarks.run import run
 
 HERE = Path(__file__).resolve().parent
 
@@ -105,5 +105,5 @@ def test_a_scheduler_without_workers_is_named() -> None:
 
 def test_without_dask_the_cure_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(MissingDependencyError, match=r"pip install 'analyticdag\[cluster\]'"):
+    with pytest.raises(MissingDependencyError, match=r"pip install './benchmarks\[cluster\]'"):
         list(run_on_cluster([], Limits(), "tcp://localhost:9"))

@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analyticdag.bench import constraint_cost as module
-from analyticdag.bench.plan import Method
 from analyticdag.errors import ParameterError
+from benchmarks import constraint_cost as module
+from benchmarks.plan import Method
 
 
 @pytest.mark.parametrize("structure", ["dense", "sparse", "quarters", "acyclic"])

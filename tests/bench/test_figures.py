@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from making import cells_of, keep, made_up, some_records
 
-from analyticdag.bench.figures import can_draw, draw, draw_all, figure_name
-from analyticdag.bench.growth import along, exponent
 from analyticdag.errors import MissingDependencyError
+from benchmarks.figures import can_draw, draw, draw_all, figure_name
+from benchmarks.growth import along, exponent
 
 TRACE = {"stage": [0, 0, 1], "step": [0, 10, 10], "constraint": [1.0, 2.0, 0.5]}
 
@@ -66,7 +66,7 @@ def test_without_matplotlib_the_cure_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(MissingDependencyError, match=r"pip install 'analyticdag\[bench\]'"):
+    with pytest.raises(MissingDependencyError, match=r"pip install './benchmarks\[plots\]'"):
         draw("pareto", "paper-table-1", some_records("paper-table-1", repeat=0), tmp_path)
 
 

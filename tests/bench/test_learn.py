@@ -6,12 +6,12 @@ import sys
 import numpy as np
 import pytest
 
-from analyticdag.bench.learn import learn
-from analyticdag.bench.methods import METHODS, find_method
-from analyticdag.bench.plan import Method, parse_plan
 from analyticdag.errors import MissingDependencyError, ParameterError
 from analyticdag.optimize.trace import Status
 from analyticdag.simulate import simulate
+from benchmarks.learn import learn
+from benchmarks.methods import METHODS, find_method
+from benchmarks.plan import Method, parse_plan
 
 SETTING = {"graph": "ER2", "nodes": 6, "samples": 200}
 
@@ -49,7 +49,7 @@ def test_real_data_can_be_a_setting() -> None:
 
 def test_a_method_may_report_numbers_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(METHODS, "counting", lambda X, seed: (np.zeros((6, 6)), {"steps": 7}))
-    monkeypatch.setattr("analyticdag.bench.learn._warm_up", lambda *_: None)
+    monkeypatch.setattr("benchmarks.learn._warm_up", lambda *_: None)
     assert learn(SETTING, Method("m", "counting"), np.random.default_rng(0))["steps"] == 7
 
 
@@ -115,7 +115,7 @@ PACKAGES = {
 @pytest.mark.parametrize("name", PACKAGES)
 def test_an_absent_peer_says_how_to_install_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, PACKAGES[name], None)
-    with pytest.raises(MissingDependencyError, match=r"pip install 'analyticdag\[bench\]'"):
+    with pytest.raises(MissingDependencyError, match=r"pip install './benchmarks\[peers\]'"):
         find_method(name)(np.zeros((10, 2)), 0)
 
 

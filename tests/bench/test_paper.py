@@ -5,9 +5,9 @@ from collections import Counter
 import pytest
 from making import cells_of, failed, made_up
 
-from analyticdag.bench.paper import paper_figures, paper_tables
-from analyticdag.bench.paper.tables import group_of
-from analyticdag.bench.plan import load_plan
+from benchmarks.paper import paper_figures, paper_tables
+from benchmarks.paper.tables import group_of
+from benchmarks.plan import load_plan
 
 
 @pytest.mark.parametrize("plan", ["paper-table-1", "paper-table-2"])

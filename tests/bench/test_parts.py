@@ -3,15 +3,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analyticdag.bench.gradient_norms import gradient_norms
-from analyticdag.bench.learn import draw_problem
-from analyticdag.bench.methods import find_method
-from analyticdag.bench.parts import STARTS, composed_path, search_from, start_alone
-from analyticdag.bench.plan import Method
 from analyticdag.errors import ParameterError
 from analyticdag.graphs import is_dag
 from analyticdag.metrics import compare
 from analyticdag.simulate import simulate
+from benchmarks.gradient_norms import gradient_norms
+from benchmarks.learn import draw_problem
+from benchmarks.methods import find_method
+from benchmarks.parts import STARTS, composed_path, search_from, start_alone
+from benchmarks.plan import Method
 
 DRAWN = simulate("ER1", n_nodes=8, n_samples=500, seed=3)
 
@@ -51,7 +51,7 @@ def test_a_composed_path_begins_where_it_is_told() -> None:
 
 def test_a_plan_may_choose_the_start_and_its_own_constraint() -> None:
     path = find_method("path")
-    own = "analyticdag.bench.parts:USER_MADE"
+    own = "benchmarks.parts:USER_MADE"
     weights, numbers = path(DRAWN.data, 0, start="zero", constraint=own)
     assert is_dag(weights)
     assert numbers["status"] == "converged"

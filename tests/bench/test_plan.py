@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from analyticdag.bench.plan import load_plan, parse_plan, shipped_plans
 from analyticdag.errors import ParameterError
+from benchmarks.plan import load_plan, parse_plan, shipped_plans
 
 TEXT = """
 task = "learn"

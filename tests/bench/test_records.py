@@ -9,17 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from analyticdag.bench.plan import parse_plan
-from analyticdag.bench.records import (
+from analyticdag.errors import DataError
+from benchmarks.plan import parse_plan
+from benchmarks.records import (
     RecordFile,
     WriteError,
     pack_records,
     read_records,
     recorded,
 )
-from analyticdag.bench.report import pack
-from analyticdag.bench.run import run
-from analyticdag.errors import DataError
+from benchmarks.report import pack
+from benchmarks.run import run
 
 PLAN = parse_plan(
     "p", "task = 'bench_tasks:draw'\nmethods = ['a', 'b']\n[[settings]]\nnodes = [1, 2]"

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from analyticdag.bench.records import Record
-from analyticdag.bench.render import method_tables, render, speed_table
-from analyticdag.bench.summary import format_number, latest
+from benchmarks.records import Record
+from benchmarks.render import method_tables, render, speed_table
+from benchmarks.summary import format_number, latest
 
 
 def record(method: str, repeat: int, nodes: int, shd: float | None, **changes: Any) -> Record:

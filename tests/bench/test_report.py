@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from making import cells_of, failed, keep, made_up, some_records
 
-from analyticdag.bench.records import BusyError, RecordFile
-from analyticdag.bench.report import fill, pack, rebuild
 from analyticdag.errors import DataError, ParameterError
+from benchmarks.records import BusyError, RecordFile
+from benchmarks.report import fill, pack, rebuild
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGES = ROOT / "docs" / "benchmarks"
@@ -51,10 +51,10 @@ def test_gaps_say_what_failed_what_is_missing_and_the_command(tmp_path: Path) ->
     text = fill(block("gaps engine-unequal"), tmp_path / "records")
     assert "- dagma: stopped after 9 seconds (20 cells)" in text
     assert (
-        "| path + search | 18 of 20 | `analyticdag bench run engine-unequal --out runs "
+        "| path + search | 18 of 20 | `python -m benchmarks run engine-unequal --out runs "
         '--where "method=path + search"` |'
     ) in text
-    assert text.count("analyticdag bench run") == 1
+    assert text.count("python -m benchmarks run") == 1
 
 
 def test_nothing_missing_is_said_too(tmp_path: Path) -> None:

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from analyticdag.bench.plan import parse_plan
-from analyticdag.bench.records import BusyError, RecordFile, read_records
-from analyticdag.bench.run import Report, run
 from analyticdag.errors import DataError
+from benchmarks.plan import parse_plan
+from benchmarks.records import BusyError, RecordFile, read_records
+from benchmarks.run import Report, run
 
 HERE = Path(__file__).resolve().parent
 
@@ -83,7 +83,7 @@ def test_failing_is_a_record_and_limits_hold(tmp_path: Path) -> None:
         "chatter": "ok",
     }
     assert records["raise"]["reason"] == "ZeroDivisionError: on purpose"
-    assert "pip install 'analyticdag[bench]'" in records["missing"]["reason"]
+    assert "pip install './benchmarks[peers]'" in records["missing"]["reason"]
     assert records["hang"]["reason"] == "stopped after 8 seconds"
     assert "SIGABRT" in records["abort"]["reason"]
     assert all(record["isolated"] for record in records.values())
@@ -117,7 +117,9 @@ def test_kill_minus_nine_loses_at_most_the_running_cells(tmp_path: Path) -> None
     plan_file.write_text(plan_text("leave_a_mark", method, "time_limit = 60", "[1, 2, 3, 4, 5, 6]"))
     out = tmp_path / "out"
     script = (
-        "from pathlib import Path; from analyticdag.bench import load_plan, run\n"
+        "from pathlib import Path\n"
+        "from benchmarks.plan import load_plan\n"
+        "from benchmarks.run import run\n"
         f"run(load_plan({str(plan_file)!r}), Path({str(out)!r}), n_jobs=2)"
     )
     process = subprocess.Popen([sys.executable, "-c", script])
@@ -145,7 +147,9 @@ def test_a_cell_dies_with_the_run_that_started_it(tmp_path: Path) -> None:
     method = f'[{{ name = "m", file = "{marks}", seconds = 600 }}]'
     plan_file.write_text(plan_text("die_if_orphaned", method, "time_limit = 60"))
     script = (
-        "from pathlib import Path; from analyticdag.bench import load_plan, run\n"
+        "from pathlib import Path\n"
+        "from benchmarks.plan import load_plan\n"
+        "from benchmarks.run import run\n"
         f"run(load_plan({str(plan_file)!r}), Path({str(tmp_path)!r}))"
     )
     process = subprocess.Popen([sys.executable, "-c", script])
@@ -168,6 +172,35 @@ def is_running(pid: int) -> bool:
         return status.read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
         return False
+
+
+@pytest.fixture
+def trap(tmp_path: Path) -> Path:
+    """A folder with a file that is called like a library, and tells when it is run."""
+    folder = tmp_path / "trap"
+    folder.mkdir()
+    text = f"open({str(tmp_path / 'sprung')!r}, 'w').close()\nraise SystemExit\n"
+    (folder / "threadpoolctl.py").write_text(text)
+    return folder
+
+
+def test_a_cell_imports_nothing_from_the_current_folder(
+    trap: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(trap)
+    plan = parse_plan("p", plan_text("draw", '["m"]', "time_limit = 60"))
+    (record,) = run(plan, tmp_path / "out")
+    assert record["exit"] == "ok", record["reason"]
+    assert not (tmp_path / "sprung").exists()
+
+
+def test_the_command_imports_nothing_from_the_current_folder(trap: Path, tmp_path: Path) -> None:
+    plan = tmp_path / "p.toml"
+    plan.write_text(plan_text("draw", '["m"]'))
+    command = [sys.executable, "-m", "benchmarks", "run", str(plan), "--out", str(tmp_path / "out")]
+    result = subprocess.run(command, cwd=trap, capture_output=True, text=True, check=False)
+    assert "1 cells run now (0 without a result)" in result.stderr
+    assert not (tmp_path / "sprung").exists()
 
 
 def test_two_runs_do_not_share_a_file(tmp_path: Path) -> None:

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from analyticdag.bench.plan import load_plan, parse_plan
-from analyticdag.bench.select import command, select
 from analyticdag.errors import ParameterError
+from benchmarks.plan import load_plan, parse_plan
+from benchmarks.select import command, select
 
 PLAN = parse_plan(
     "p",
@@ -65,7 +65,7 @@ def test_what_leaves_no_cell_is_refused() -> None:
 def test_the_printed_command_selects_what_it_says() -> None:
     text = command("engine-path", method="order-1 from zero", nodes=100)
     assert text == (
-        'analyticdag bench run engine-path --out runs --where "method=order-1 from zero" '
+        'python -m benchmarks run engine-path --out runs --where "method=order-1 from zero" '
         "--where nodes=100"
     )
     assert select(load_plan("engine-path"), ["method=order-1 from zero", "nodes=100"]).cells

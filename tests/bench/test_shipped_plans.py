@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from analyticdag.bench.cell import run_cell
-from analyticdag.bench.methods import WARM_UP
-from analyticdag.bench.plan import Cell, Method, load_plan, shipped_plans
+from benchmarks.cell import run_cell
+from benchmarks.methods import WARM_UP
+from benchmarks.plan import Cell, Method, load_plan, shipped_plans
 
 # This tests that a plan works, not what it finds.
 _SHORT: dict[str, dict[str, Any]] = {**WARM_UP, "notears": {"max_rounds": 1}}

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from analyticdag.bench.plan import Cell, parse_plan
-from analyticdag.bench.timing import Forecast, in_words
+from benchmarks.plan import Cell, parse_plan
+from benchmarks.timing import Forecast, in_words
 
 CELLS = parse_plan(
     "p", "task = 't'\nrepeats = 2\nmethods = ['slow', 'quick']\n[[settings]]\nnodes = [1, 2]"

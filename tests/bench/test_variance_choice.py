@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analyticdag.bench.plan import Method
-from analyticdag.bench.variance_choice import variance_choice
 from analyticdag.errors import ParameterError
+from benchmarks.plan import Method
+from benchmarks.variance_choice import variance_choice
 
 SETTING: dict[str, Any] = {"graph": "ER1", "nodes": 8, "samples": 400, "noise": "gaussian"}
 

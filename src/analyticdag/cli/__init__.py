@@ -7,9 +7,6 @@
     analyticdag compare A B          how far one graph is from another
     analyticdag constraints          the constraints there are, and when to use which
     analyticdag demo                 learn a protein network from real cells
-    analyticdag bench run PLAN       run a benchmark plan, or what is left of it
-    analyticdag bench render DIR     the tables of a run, from its records
-    analyticdag bench report         the benchmark pages of the documentation, from their records
 
 Results go to standard output, everything else to standard error. Exit codes: 0 done, 1 the run
 failed, 2 the input was bad. A traceback is shown only with --debug.
@@ -25,7 +22,6 @@ from rich.console import Console
 from rich.table import Table
 
 from analyticdag import __version__
-from analyticdag.cli.bench import bench
 from analyticdag.cli.demo import demo_command
 from analyticdag.cli.fit import fit_command
 from analyticdag.cli.progress import printable
@@ -33,7 +29,7 @@ from analyticdag.cli.stability import stability_command
 from analyticdag.cli.tools import compare_command, report_command, simulate_command
 from analyticdag.errors import AnalyticDAGError, InputError
 
-__all__ = ["app", "bench", "main"]
+__all__ = ["app", "main"]
 
 app = typer.Typer(
     name="analyticdag",
@@ -47,7 +43,6 @@ app.command("stability")(stability_command)
 app.command("simulate")(simulate_command)
 app.command("compare")(compare_command)
 app.command("demo")(demo_command)
-app.add_typer(bench, name="bench")
 
 _ADVICE = {
     "exponential": ("exp(x)", "converges for every matrix; its gradient fades on long cycles"),

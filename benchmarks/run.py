@@ -13,12 +13,12 @@ from pathlib import Path
 
 from joblib import Parallel, delayed
 
-from analyticdag.bench.cell import run_cell
-from analyticdag.bench.cluster import run_on_cluster
-from analyticdag.bench.isolate import run_isolated
-from analyticdag.bench.plan import Cell, Plan
-from analyticdag.bench.records import Record, RecordFile, recorded
-from analyticdag.bench.timing import Forecast
+from benchmarks.cell import run_cell
+from benchmarks.cluster import run_on_cluster
+from benchmarks.isolate import run_isolated
+from benchmarks.plan import Cell, Plan
+from benchmarks.records import Record, RecordFile, recorded
+from benchmarks.timing import Forecast
 
 __all__ = ["Progress", "Report", "pending", "run"]
 

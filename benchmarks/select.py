@@ -1,6 +1,6 @@
 """A part of a plan: some settings, some methods, the first few repeats.
 
-    analyticdag bench run paper-table-1 --out runs --where nodes=500,1000 --where method=order-1
+    python -m benchmarks run paper-table-1 --out runs --where nodes=500,1000 --where method=order-1
 
 Nobody has to run 210 cells to see three. Cells keep their keys, so the parts add up to the plan.
 """
@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from analyticdag.bench.plan import Cell, Plan, load_plan
-from analyticdag.bench.records import Record, recorded
 from analyticdag.errors import ParameterError
+from benchmarks.plan import Cell, Plan, load_plan
+from benchmarks.records import Record, recorded
 
 __all__ = ["command", "planned_records", "select"]
 
@@ -51,7 +51,7 @@ def select(
 def command(plan: str, **conditions: object) -> str:
     """The command that runs a part of a shipped plan."""
     where = [f"--where {_quoted(f'{key}={value}')}" for key, value in conditions.items()]
-    return " ".join([f"analyticdag bench run {plan} --out runs", *where])
+    return " ".join([f"python -m benchmarks run {plan} --out runs", *where])
 
 
 def _quoted(text: str) -> str:

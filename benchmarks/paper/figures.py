@@ -6,7 +6,7 @@ import csv
 from dataclasses import dataclass
 from importlib import resources
 
-from analyticdag.bench.summary import format_number
+from benchmarks.summary import format_number
 
 __all__ = ["Figure", "paper_figures"]
 
@@ -33,7 +33,7 @@ class Figure:
 
 def paper_figures(plan: str) -> list[Figure]:
     """Every figure of the table that ``plan`` repeats, in the paper's order."""
-    file = resources.files("analyticdag.bench.paper") / "figures.csv"
+    file = resources.files("benchmarks.paper") / "figures.csv"
     with file.open(encoding="utf-8") as lines:
         rows = [row for row in csv.DictReader(lines) if row["plan"] == plan]
     return [_figure(row) for row in rows]

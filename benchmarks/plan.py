@@ -108,7 +108,7 @@ class Plan:
 
 def shipped_plans() -> list[str]:
     """Names of the plans inside the package."""
-    folder = resources.files("analyticdag.bench") / "plans"
+    folder = resources.files("benchmarks") / "plans"
     files = [file.name for file in folder.iterdir() if file.name.endswith(".toml")]
     return sorted(name.removesuffix(".toml") for name in files)
 
@@ -125,7 +125,7 @@ def load_plan(plan: str | Path) -> Plan:
         raise ParameterError(
             f"no plan is called {str(plan)!r}; shipped plans: {known}; or give a .toml file"
         )
-    text = resources.files("analyticdag.bench").joinpath("plans", f"{plan}.toml").read_text("utf-8")
+    text = resources.files("benchmarks").joinpath("plans", f"{plan}.toml").read_text("utf-8")
     return parse_plan(str(plan), text)
 
 

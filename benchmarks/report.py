@@ -24,15 +24,15 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from analyticdag.bench.figures import can_draw, figure_name
-from analyticdag.bench.growth import growth_table
-from analyticdag.bench.paper import paper_tables
-from analyticdag.bench.plan import load_plan
-from analyticdag.bench.records import Record, RecordFile, pack_records, recorded
-from analyticdag.bench.render import failures, method_tables, metric_table, speed_table
-from analyticdag.bench.select import command, planned_records
-from analyticdag.bench.summary import latest, table
 from analyticdag.errors import DataError
+from benchmarks.figures import can_draw, figure_name
+from benchmarks.growth import growth_table
+from benchmarks.paper import paper_tables
+from benchmarks.plan import load_plan
+from benchmarks.records import Record, RecordFile, pack_records, recorded
+from benchmarks.render import failures, method_tables, metric_table, speed_table
+from benchmarks.select import command, planned_records
+from benchmarks.summary import latest, table
 
 __all__ = ["fill", "pack", "rebuild"]
 

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from analyticdag.bench.learn import draw_problem
-from analyticdag.bench.plan import Method, Scalar
 from analyticdag.errors import NotConvergedWarning
 from analyticdag.linear import AnalyticDAG
 from analyticdag.metrics import compare
 from analyticdag.optimize.adam import Adam
 from analyticdag.optimize.schedule import Schedule
+from benchmarks.learn import draw_problem
+from benchmarks.plan import Method, Scalar
 
 __all__ = ["gradient_norms"]
 

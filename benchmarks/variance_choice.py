@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from analyticdag.bench.plan import Method, Scalar
 from analyticdag.errors import ParameterError
 from analyticdag.linear import AnalyticDAG
 from analyticdag.metrics import compare
 from analyticdag.simulate import simulate
+from benchmarks.plan import Method, Scalar
 
 __all__ = ["variance_choice"]
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from analyticdag.bench.records import Record
+from benchmarks.records import Record
 
 __all__ = [
     "Summary",

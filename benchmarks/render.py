@@ -13,8 +13,8 @@ import statistics
 from collections import Counter
 from collections.abc import Sequence
 
-from analyticdag.bench.records import Record
-from analyticdag.bench.summary import (
+from benchmarks.records import Record
+from benchmarks.summary import (
     latest,
     setting_of,
     summarise,

@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 
 from analyticdag._typing import FloatArray
-from analyticdag.bench.memory import peak_rss_mib
-from analyticdag.bench.methods import WARM_UP, find_method
-from analyticdag.bench.plan import Method, Scalar
 from analyticdag.datasets import load_sachs
 from analyticdag.errors import ParameterError
 from analyticdag.graphs import from_networkx
 from analyticdag.metrics import compare
 from analyticdag.simulate import simulate
+from benchmarks.memory import peak_rss_mib
+from benchmarks.methods import WARM_UP, find_method
+from benchmarks.plan import Method, Scalar
 
 __all__ = ["draw_problem", "learn"]
 

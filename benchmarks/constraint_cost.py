@@ -16,10 +16,10 @@ from scipy.linalg import lapack
 
 from analyticdag._typing import FloatArray
 from analyticdag.acyclicity import Acyclicity
-from analyticdag.bench.plan import Method, Scalar
 from analyticdag.errors import ParameterError
 from analyticdag.functions import named
 from analyticdag.spectral import cyclic_components, spectral_radius
+from benchmarks.plan import Method, Scalar
 
 __all__ = ["constraint_cost", "make_weights"]
 

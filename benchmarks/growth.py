@@ -6,9 +6,9 @@ import math
 import statistics
 from collections.abc import Sequence
 
-from analyticdag.bench.records import Record
-from analyticdag.bench.render import methods_of
-from analyticdag.bench.summary import summarise, table
+from benchmarks.records import Record
+from benchmarks.render import methods_of
+from benchmarks.summary import summarise, table
 
 __all__ = ["along", "curve", "exponent", "growth_table"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr
@@ -11,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from analyticdag._typing import FloatArray
-from analyticdag.errors import MissingDependencyError
 from analyticdag.nonlinear import NonlinearDAG
+from benchmarks.optional import optional
 
 __all__ = ["dagma_nonlinear", "nonlinear"]
 
@@ -32,11 +31,8 @@ def dagma_nonlinear(
     X: FloatArray, seed: int, hidden_units: int = 10, **options: Any
 ) -> tuple[FloatArray, dict[str, Any]]:
     """dagma's network with its own defaults, in double precision."""
-    try:
-        package = importlib.import_module("dagma.nonlinear")
-        torch = importlib.import_module("torch")
-    except ImportError as error:
-        raise MissingDependencyError("dagma", "bench") from error
+    package = optional("dagma.nonlinear", "dagma")
+    torch = optional("torch", "dagma")
     with _seeded(torch, seed), redirect_stderr(io.StringIO()):  # its bar cannot be turned off
         equations = package.DagmaMLP([X.shape[1], hidden_units, 1], dtype=torch.double)
         weights: FloatArray = package.DagmaNonlinear(equations).fit(X, **options)

@@ -1,8 +1,11 @@
 """One cell in a process of its own, so that time and memory limits hold whatever it does.
 
-The parent starts ``python -m analyticdag.bench.isolate``, writes the cell as one JSON line to its
-standard input and reads the record from its standard output. The input stays open: when the parent
-is killed it closes, and the child ends itself instead of running on as an orphan.
+The parent starts a child, writes the cell as one JSON line to its standard input and reads the
+record from its standard output. The input stays open: when the parent is killed it closes, and the
+child ends itself instead of running on as an orphan.
+
+A child imports from what is installed and from PYTHONPATH, never from the current folder (``-P``):
+a ``threadpoolctl.py`` that lies there is somebody's file, not the library.
 """
 
 from __future__ import annotations
@@ -19,11 +22,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
-from analyticdag.bench.cell import describe, run_cell
-from analyticdag.bench.plan import Cell, Limits, Method
-from analyticdag.bench.records import Record, to_line
+from benchmarks.cell import describe, run_cell
+from benchmarks.plan import Cell, Limits, Method
+from benchmarks.records import Record, to_line
 
-__all__ = ["failure", "run_isolated"]
+__all__ = ["child", "failure", "run_isolated"]
+
+# The folder of this package comes last: an uninstalled checkout works, and hides no library.
+_START = "import sys; sys.path.append(sys.argv[1]); from benchmarks.isolate import child; child()"
+_HOME = str(Path(__file__).resolve().parent.parent)
 
 _THREAD_VARIABLES = [
     "OMP_NUM_THREADS",
@@ -35,7 +42,7 @@ _THREAD_VARIABLES = [
 
 def run_isolated(cell: Cell, limits: Limits) -> Record:
     """Run the cell in a new process under ``limits`` and return its record."""
-    command = [sys.executable, "-m", "analyticdag.bench.isolate"]
+    command = [sys.executable, "-P", "-c", _START, _HOME]
     # Files, not pipes: nothing blocks however much a library writes.
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(
@@ -137,7 +144,8 @@ def _die_with_parent() -> None:
     os._exit(1)
 
 
-def _child() -> None:
+def child() -> None:
+    """What the new process does: read a cell, run it, write its record."""
     answer = os.dup(1)
     os.dup2(2, 1)  # whatever the libraries print must not mix with the record
     message = json.loads(sys.stdin.buffer.readline())
@@ -147,7 +155,3 @@ def _child() -> None:
     with os.fdopen(answer, "wb") as file:
         file.write(to_line(record))
     os._exit(0)  # the watching thread still reads: an ordinary exit would wait for it
-
-
-if __name__ == "__main__":
-    _child()

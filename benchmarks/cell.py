@@ -17,11 +17,11 @@ from typing import Any
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from analyticdag import __version__
-from analyticdag.bench.memory import peak_rss_mib
-from analyticdag.bench.plan import Cell
-from analyticdag.bench.records import Record
-from analyticdag.bench.tasks import find_task
 from analyticdag.errors import MissingDependencyError
+from benchmarks.memory import peak_rss_mib
+from benchmarks.plan import Cell
+from benchmarks.records import Record
+from benchmarks.tasks import find_task
 
 __all__ = ["describe", "run_cell"]
 

@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from analyticdag.bench.plan import Method, Scalar
 from analyticdag.errors import ParameterError
+from benchmarks.plan import Method, Scalar
 
 __all__ = ["TASKS", "Task", "find_function", "find_task"]
 
@@ -22,10 +22,10 @@ Task: TypeAlias = Callable[[Mapping[str, Scalar], Method, np.random.Generator], 
 
 # By name, not by object: a cell imports only the task it runs.
 TASKS: dict[str, str] = {
-    "constraint-cost": "analyticdag.bench.constraint_cost:constraint_cost",
-    "gradient-norms": "analyticdag.bench.gradient_norms:gradient_norms",
-    "learn": "analyticdag.bench.learn:learn",
-    "variance-choice": "analyticdag.bench.variance_choice:variance_choice",
+    "constraint-cost": "benchmarks.constraint_cost:constraint_cost",
+    "gradient-norms": "benchmarks.gradient_norms:gradient_norms",
+    "learn": "benchmarks.learn:learn",
+    "variance-choice": "benchmarks.variance_choice:variance_choice",
 }
 
 

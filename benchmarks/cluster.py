@@ -7,14 +7,14 @@ no shared disk, because only the process that asked writes records.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator
 from typing import Any
 
-from analyticdag.bench.isolate import failure, run_isolated
-from analyticdag.bench.plan import Cell, Limits
-from analyticdag.bench.records import Record
-from analyticdag.errors import AnalyticDAGError, MissingDependencyError, ParameterError
+from analyticdag.errors import AnalyticDAGError, ParameterError
+from benchmarks.isolate import failure, run_isolated
+from benchmarks.optional import optional
+from benchmarks.plan import Cell, Limits
+from benchmarks.records import Record
 
 __all__ = ["ClusterError", "run_on_cluster"]
 
@@ -29,7 +29,7 @@ def run_on_cluster(
     cells: list[Cell], limits: Limits, scheduler: str, patience: float = _PATIENCE
 ) -> Iterator[Record]:
     """Yield the records of the cells as the workers of the cluster at ``scheduler`` finish them."""
-    distributed = _distributed()
+    distributed = optional("distributed", "dask[distributed]", "cluster")
     client = _connect(distributed, scheduler, patience)
     try:
         # Not pure: a cell that was retried must run, even if the cluster remembers its name.
@@ -40,13 +40,6 @@ def run_on_cluster(
             future.release()
     finally:
         client.close()
-
-
-def _distributed() -> Any:
-    try:
-        return importlib.import_module("distributed")
-    except ImportError as error:
-        raise MissingDependencyError("dask[distributed]", "cluster") from error
 
 
 def _connect(distributed: Any, scheduler: str, patience: float) -> Any:

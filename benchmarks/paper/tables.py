@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
-from analyticdag.bench.paper.figures import Figure, paper_figures
-from analyticdag.bench.records import Record
-from analyticdag.bench.render import methods_of, settings_of
-from analyticdag.bench.summary import Summary, format_number, setting_of, summarise, table
+from benchmarks.paper.figures import Figure, paper_figures
+from benchmarks.records import Record
+from benchmarks.render import methods_of, settings_of
+from benchmarks.summary import Summary, format_number, setting_of, summarise, table
 
 __all__ = ["group_of", "paper_tables"]
 

@@ -1,28 +1,52 @@
-"""The benchmark commands: run a plan or a part of it, render tables, keep records, write pages."""
+"""The commands: run a plan or a part of it, render tables, keep records, write pages.
+
+Tables go to standard output, everything else to standard error. Exit codes: 0 done, 1 the run
+failed, 2 the input was bad.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as Bar
 
-from analyticdag.cli.progress import line
+from analyticdag.errors import AnalyticDAGError, InputError, ParameterError
+from benchmarks.plan import load_plan, shipped_plans
+from benchmarks.records import read_records
+from benchmarks.render import render
+from benchmarks.run import Progress, Report, run
+from benchmarks.select import select
+from benchmarks.timing import in_words
 
-if TYPE_CHECKING:
-    from analyticdag.bench.run import Progress, Report
+__all__ = ["app", "main"]
 
-__all__ = ["bench"]
+app = typer.Typer(
+    help="Benchmarks: run a plan, render its tables.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
 
-bench = typer.Typer(help="Benchmarks: run a plan, render its tables.", no_args_is_help=True)
+
+def main() -> None:
+    """Run the command that the arguments name; an error of ours is one line."""
+    try:
+        app(prog_name="python -m benchmarks")
+    except AnalyticDAGError as error:
+        _line(Console(stderr=True), f"benchmarks: {error}")
+        raise SystemExit(2 if isinstance(error, InputError) else 1) from error
 
 
-@bench.command("run")
+def _line(console: Console, text: str) -> None:
+    console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+@app.command("run")
 def _run(
     plan: Annotated[str, typer.Argument(help="Name of a shipped plan, or a TOML file.")],
     out: Annotated[Path, typer.Option(help="Folder for the records.")],
@@ -41,10 +65,6 @@ def _run(
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress display.")] = False,
 ) -> None:
     """Run the cells of PLAN that are not recorded in OUT yet."""
-    from analyticdag.bench.plan import load_plan
-    from analyticdag.bench.run import run
-    from analyticdag.bench.select import select
-
     _check_backend(backend, scheduler, jobs)
     chosen = select(load_plan(plan), where or (), repeats=repeats, time_limit=time_limit)
     console = Console(stderr=True)
@@ -52,7 +72,7 @@ def _run(
         records = run(chosen, out, n_jobs=jobs, scheduler=scheduler, retry=retry, progress=show)
     failed = sum(record["exit"] != "ok" for record in records)
     before = len(chosen.cells) - len(records)
-    line(
+    _line(
         console,
         f"{len(records)} cells run now ({failed} without a result), {before} were recorded "
         f"before; records in {out}",
@@ -60,8 +80,6 @@ def _run(
 
 
 def _check_backend(backend: str, scheduler: str | None, jobs: int) -> None:
-    from analyticdag.errors import ParameterError
-
     if jobs == 0:
         raise ParameterError("jobs must be a number of processes, or -1 for one per core; got 0")
     if backend not in ("local", "dask"):
@@ -79,7 +97,7 @@ def _shown(console: Console, total: int, *, quiet: bool) -> Iterator[Progress]:
     if quiet:
         yield lambda report: None
     elif not console.is_terminal:
-        yield lambda report: line(console, f"{report.done}/{report.total} {_words(report)}")
+        yield lambda report: _line(console, f"{report.done}/{report.total} {_words(report)}")
     else:
         columns = (
             BarColumn(),
@@ -94,8 +112,6 @@ def _shown(console: Console, total: int, *, quiet: bool) -> Iterator[Progress]:
 
 
 def _words(report: Report) -> str:
-    from analyticdag.bench.timing import in_words
-
     record = report.record
     cell = " ".join(map(str, [record["method"], *record["setting"].values()]))
     seconds = record["wall_seconds"]
@@ -103,52 +119,47 @@ def _words(report: Report) -> str:
     return f"{cell}: {record['exit']}{took}, about {in_words(report.seconds_left)} left"
 
 
-@bench.command("render")
+@app.command("render")
 def _render(
     folder: Annotated[Path, typer.Argument(help="Folder with the records of a run.")],
     metric: Annotated[list[str] | None, typer.Option(help="Only this metric; repeatable.")] = None,
 ) -> None:
     """Print the tables of a run as markdown."""
-    from analyticdag.bench.records import read_records
-    from analyticdag.bench.render import render
-
     text = render(read_records(folder), metric or ())
     Console().print(text, markup=False, highlight=False, soft_wrap=True, end="")
 
 
-@bench.command("pack")
+@app.command("pack")
 def _pack(
     folder: Annotated[Path, typer.Argument(help="Folder with the records of a run.")],
     into: Annotated[Path, typer.Argument(help="Folder for one PLAN.jsonl.gz per plan.")],
 ) -> None:
     """Add the records of a run to compressed ones that are kept."""
-    from analyticdag.bench.report import pack
+    from benchmarks.report import pack
 
     for plan, count in pack(folder, into).items():
-        line(Console(), f"{plan}: {count} records")
+        _line(Console(), f"{plan}: {count} records")
 
 
-@bench.command("report")
+@app.command("report")
 def _report(
     pages: Annotated[Path, typer.Argument(help="Folder of pages.")] = Path("docs/benchmarks"),
     figures: Annotated[bool, typer.Option(help="Draw the figures too (matplotlib).")] = True,
 ) -> None:
     """Fill the tables and figures of PAGES again, from the records in PAGES/records."""
-    from analyticdag.bench.figures import draw_all
-    from analyticdag.bench.report import rebuild
+    from benchmarks.figures import draw_all
+    from benchmarks.report import rebuild
 
     console = Console()
     written = [*rebuild(pages), *(draw_all(pages) if figures else ())]
     for path in written:
-        line(console, str(path))
-    line(console, f"{len(written)} files changed or drawn")
+        _line(console, str(path))
+    _line(console, f"{len(written)} files changed or drawn")
 
 
-@bench.command("plans")
+@app.command("plans")
 def _plans() -> None:
     """List the plans that come with the package."""
-    from analyticdag.bench.plan import load_plan, shipped_plans
-
     for name in shipped_plans():
         plan = load_plan(name)
-        line(Console(), f"{name:26} {plan.title} ({len(plan.cells)} cells)")
+        _line(Console(), f"{name:26} {plan.title} ({len(plan.cells)} cells)")

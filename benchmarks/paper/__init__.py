@@ -5,7 +5,7 @@ figures.py     reads them
 tables.py      measured and printed figures side by side
 """
 
-from analyticdag.bench.paper.figures import Figure, paper_figures
-from analyticdag.bench.paper.tables import paper_tables
+from benchmarks.paper.figures import Figure, paper_figures
+from benchmarks.paper.tables import paper_tables
 
 __all__ = ["Figure", "paper_figures", "paper_tables"]

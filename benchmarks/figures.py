@@ -14,20 +14,20 @@ Matplotlib is imported when a figure is drawn, and comes with the extra `bench`.
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from analyticdag.bench.growth import along, curve, exponent
-from analyticdag.bench.paper.figures import paper_figures
-from analyticdag.bench.plan import shipped_plans
-from analyticdag.bench.records import Record
-from analyticdag.bench.render import methods_of, settings_of
-from analyticdag.bench.select import planned_records
-from analyticdag.bench.summary import setting_of, summarise
-from analyticdag.errors import MissingDependencyError, ParameterError
+from analyticdag.errors import ParameterError
+from benchmarks.growth import along, curve, exponent
+from benchmarks.optional import optional
+from benchmarks.paper.figures import paper_figures
+from benchmarks.plan import shipped_plans
+from benchmarks.records import Record
+from benchmarks.render import methods_of, settings_of
+from benchmarks.select import planned_records
+from benchmarks.summary import setting_of, summarise
 
 __all__ = ["can_draw", "draw", "draw_all", "figure_name"]
 
@@ -83,10 +83,8 @@ def draw_all(pages: Path) -> list[Path]:
 
 def draw(kind: str, plan: str, records: Sequence[Record], folder: Path) -> list[Path]:
     """Draw one figure; the same records give the same bytes."""
-    try:
-        mpl, plt = (importlib.import_module(name) for name in ("matplotlib", "matplotlib.pyplot"))
-    except ImportError as error:
-        raise MissingDependencyError("matplotlib", "bench") from error
+    mpl = optional("matplotlib", "matplotlib", "plots")
+    plt = optional("matplotlib.pyplot", "matplotlib", "plots")
     finished = [record for record in records if record["exit"] == "ok"]
     folder.mkdir(parents=True, exist_ok=True)
     look = {"svg.hashsalt": "analyticdag", "svg.fonttype": "none", "font.size": 9}

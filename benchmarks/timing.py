@@ -13,8 +13,8 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from typing import TypeAlias
 
-from analyticdag.bench.plan import Cell
-from analyticdag.bench.records import Record
+from benchmarks.plan import Cell
+from benchmarks.records import Record
 
 __all__ = ["Forecast", "in_words"]
 

@@ -9,7 +9,6 @@ the cell is recorded as missing. To add one, write such a function and add one l
 
 from __future__ import annotations
 
-import importlib
 import io
 import itertools
 import math
@@ -22,15 +21,16 @@ import numpy as np
 
 from analyticdag._typing import FloatArray
 from analyticdag.baselines import BASELINES
-from analyticdag.bench.nonlinear import dagma_nonlinear, nonlinear
-from analyticdag.bench.parts import composed_path, search_from, start_alone
-from analyticdag.bench.tasks import find_function
-from analyticdag.errors import MissingDependencyError, ParameterError
+from analyticdag.errors import ParameterError
 from analyticdag.linear import AnalyticDAG
 from analyticdag.linear.options import preset_schedule
 from analyticdag.optimize.adam import Adam
 from analyticdag.optimize.schedule import Schedule
 from analyticdag.search.scores import default_gamma, edge_penalty
+from benchmarks.nonlinear import dagma_nonlinear, nonlinear
+from benchmarks.optional import optional
+from benchmarks.parts import composed_path, search_from, start_alone
+from benchmarks.tasks import find_function
 
 __all__ = ["METHODS", "WARM_UP", "Answer", "Learner", "find_method"]
 
@@ -48,13 +48,6 @@ def find_method(name: str) -> Learner:
         f"no method is called {name!r}; known: {', '.join(sorted(METHODS))}; "
         "or give your own as 'package.module:function'"
     )
-
-
-def _peer(package: str, module: str) -> Any:
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        raise MissingDependencyError(package, "bench") from error
 
 
 def _analyticdag(
@@ -100,7 +93,7 @@ def _baseline(name: str) -> Learner:
 
 
 def _dagma(X: FloatArray, seed: int, **options: Any) -> Answer:
-    model = _peer("dagma", "dagma.linear").DagmaLinear(loss_type=options.pop("loss_type", "l2"))
+    model = optional("dagma.linear", "dagma").DagmaLinear(loss_type=options.pop("loss_type", "l2"))
     update, steps = model._adam_update, itertools.count()
 
     def counted(*arguments: Any) -> Any:
@@ -120,28 +113,28 @@ def _flop(
     if lambda_bic == "ebic":
         n, d = X.shape
         lambda_bic = edge_penalty(n, d, default_gamma("unequal")) / math.log(n)
-    graph = _peer("flopsearch", "flopsearch").flop(X, lambda_bic, restarts=restarts)
+    graph = optional("flopsearch", "flopsearch").flop(X, lambda_bic, restarts=restarts)
     return np.asarray(graph != 0, dtype=float)
 
 
 def _pc(X: FloatArray, seed: int, **options: Any) -> FloatArray:
-    search = _peer("causal-learn", "causallearn.search.ConstraintBased.PC")
+    search = optional("causallearn.search.ConstraintBased.PC", "causal-learn")
     return _from_causal_learn(search.pc(X, show_progress=False, **options).G)
 
 
 def _ges(X: FloatArray, seed: int, **options: Any) -> FloatArray:
-    search = _peer("causal-learn", "causallearn.search.ScoreBased.GES")
+    search = optional("causallearn.search.ScoreBased.GES", "causal-learn")
     return _from_causal_learn(search.ges(X, **options)["G"])
 
 
 def _boss(X: FloatArray, seed: int, **options: Any) -> FloatArray:
-    search = _peer("causal-learn", "causallearn.search.PermutationBased.BOSS")
+    search = optional("causallearn.search.PermutationBased.BOSS", "causal-learn")
     with _global_seed(seed):
         return _from_causal_learn(search.boss(X, verbose=False, **options))
 
 
 def _grasp(X: FloatArray, seed: int, **options: Any) -> FloatArray:
-    search = _peer("causal-learn", "causallearn.search.PermutationBased.GRaSP")
+    search = optional("causallearn.search.PermutationBased.GRaSP", "causal-learn")
     with _global_seed(seed):
         return _from_causal_learn(search.grasp(X, verbose=False, **options))
 
@@ -168,17 +161,17 @@ def _from_causal_learn(graph: Any) -> FloatArray:
 def _xges(X: FloatArray, seed: int) -> FloatArray:
     # Not in the extra: it pins numpy below 2. `pip install --no-deps xges sortedcontainers` works.
     with redirect_stderr(io.StringIO()):  # it hangs a handler of its own on its logger
-        pdag = _peer("xges", "xges").XGES().fit(X)
+        pdag = optional("xges", "xges").XGES().fit(X)
     return np.asarray(pdag.to_adjacency_matrix() != 0, dtype=float)
 
 
 def _variance_sort(X: FloatArray, seed: int) -> FloatArray:
-    weights: FloatArray = _peer("CausalDisco", "CausalDisco.baselines").var_sort_regress(X)
+    weights: FloatArray = optional("CausalDisco.baselines", "CausalDisco").var_sort_regress(X)
     return weights
 
 
 def _r2_sort(X: FloatArray, seed: int) -> FloatArray:
-    weights: FloatArray = _peer("CausalDisco", "CausalDisco.baselines").r2_sort_regress(X)
+    weights: FloatArray = optional("CausalDisco.baselines", "CausalDisco").r2_sort_regress(X)
     return weights
 
 

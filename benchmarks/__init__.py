@@ -12,25 +12,12 @@
     summary.py   records -> mean ± std            render.py    -> markdown tables
     paper/       the paper's figures and tables   figures.py   -> SVG and PNG
     report.py    the pages of the documentation, filled from the records that are kept
+    cli.py       the commands: python -m benchmarks run | render | pack | report | plans
 
 A record says everything about its cell, so that a table needs nothing but records. A finished
 cell is never run again, and a failed one is a record too.
+
+A plan may name any function to call: a plan from a stranger is a program from a stranger.
+
+Nothing is imported here: ``__main__.py`` has to set the search path before the first import.
 """
-
-from __future__ import annotations
-
-from analyticdag.bench.plan import Cell, Method, Plan, load_plan, shipped_plans
-from analyticdag.bench.records import read_records
-from analyticdag.bench.render import render
-from analyticdag.bench.run import run
-
-__all__ = [
-    "Cell",
-    "Method",
-    "Plan",
-    "load_plan",
-    "read_records",
-    "render",
-    "run",
-    "shipped_plans",
-]
