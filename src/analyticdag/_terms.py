@@ -2,7 +2,7 @@
 
 A *term* is a positive number times a product of powers of *atoms*; the atoms are exp(x/s),
 -log(1 - x/s) and (1 - x/s)^-1. Sums of terms are closed under sum, product and
-differentiation. To add an atom, subclass ``Atom``: nothing else changes.
+differentiation. To add an atom, subclass ``Atom``: it answers for itself, nothing else changes.
 """
 
 from __future__ import annotations
@@ -11,15 +11,21 @@ import math
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import reduce
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from itertools import groupby
+from typing import Any, Protocol, Self, TypeAlias
 
 import numpy as np
 
 from analyticdag._typing import Array, FloatArray
 
-__all__ = ["Atom", "ExpAtom", "InvAtom", "LogAtom", "Pieces", "Term", "collected"]
+__all__ = ["Atom", "ExpAtom", "Factors", "InvAtom", "LogAtom", "Pieces", "Term", "collected"]
+
+_FAR = 1000  # index at which the growth of the coefficients gives the pole to within 1/100
+
+
+Factors: TypeAlias = "tuple[tuple[Atom, int], ...]"
 
 
 class Pieces(Protocol):
@@ -33,6 +39,12 @@ class Pieces(Protocol):
 
     def log(self, s: float) -> Array:
         """-log(I - A/s)."""
+
+    def log_det(self, s: float) -> Array:
+        """-log det(I - A/s)."""
+
+    def trace_of(self, atom: Atom) -> Array:
+        """Trace of the atom's remainder."""
 
 
 @dataclass(frozen=True, order=True)
@@ -70,6 +82,34 @@ class Atom(ABC):
     def latex(self, power: int) -> str:
         """LaTeX of atom ** power."""
 
+    @cached_property
+    def pole(self) -> int:
+        """Order of the pole at the radius; 0 where there is none, or something weaker.
+
+        Read off the series: next to a pole of order p at 1, c_{i+1}/c_i is 1 + (p - 1)/i.
+        """
+        if math.isinf(self.radius):
+            return 0
+        c = self.scaled(1.0 / self.radius).series(1, _FAR + 2)
+        return max(0, round(1.0 + _FAR * float(c[_FAR + 1] / c[_FAR] - 1.0)))
+
+    def trace(self, pieces: Pieces) -> Array:
+        """tr atom(A) - constant * d; for those who need not form the matrix for it."""
+        return pieces.trace_of(self)
+
+    def order(self, power: int) -> int | None:
+        """k when atom ** power is the paper's order-k, else None."""
+        return None
+
+    def scaled(self, s: float) -> Self:
+        """The atom at x/s."""
+        return replace(self, s=self.s * s)
+
+    @classmethod
+    def merged(cls, factors: Factors) -> Factors:
+        """The product of these powers of atoms of this class, in as few factors as possible."""
+        return factors
+
 
 class ExpAtom(Atom):
     """exp(x/s)."""
@@ -92,6 +132,11 @@ class ExpAtom(Atom):
 
     def remainder(self, pieces: Pieces) -> Array:
         return pieces.expm1(self.s)
+
+    @classmethod
+    def merged(cls, factors: Factors) -> Factors:
+        # exp(x/a) exp(x/b) = exp(x (1/a + 1/b))
+        return ((cls(1.0 / sum(n / atom.s for atom, n in factors)), 1),)
 
     def latex(self, power: int) -> str:
         rate = _latex_ratio(power, self.s)
@@ -123,6 +168,12 @@ class LogAtom(Atom):
     def remainder(self, pieces: Pieces) -> Array:
         return pieces.log(self.s)
 
+    def trace(self, pieces: Pieces) -> Array:
+        return pieces.log_det(self.s)
+
+    def order(self, power: int) -> int | None:
+        return 1 if power == 1 else None
+
     def latex(self, power: int) -> str:
         # log(1/(1 - x)) rather than -log(1 - x): no sign to bracket inside a product.
         body = rf"\log\frac{{1}}{{1 - {_latex_ratio(1, self.s)}}}"
@@ -153,6 +204,9 @@ class InvAtom(Atom):
     def remainder(self, pieces: Pieces) -> Array:
         return pieces.resolvent(self.s)
 
+    def order(self, power: int) -> int | None:
+        return power + 1
+
     def latex(self, power: int) -> str:
         return rf"\left(1 - {_latex_ratio(1, self.s)}\right)^{{-{power}}}"
 
@@ -162,7 +216,7 @@ class Term:
     """coefficient * product of atom ** power; without atoms it is a constant."""
 
     coefficient: float
-    factors: tuple[tuple[Atom, int], ...] = ()
+    factors: Factors = ()
 
     @property
     def valuation(self) -> float:
@@ -175,6 +229,14 @@ class Term:
     def constant(self) -> float:
         """The coefficient of x^0."""
         return self.coefficient * math.prod(a.constant**n for a, n in self.factors)
+
+    def pole(self, radius: float) -> int:
+        """Order of the pole at ``radius``."""
+        return sum(n * atom.pole for atom, n in self.factors if atom.radius == radius)
+
+    def scaled(self, s: float) -> Term:
+        """The term at x/s."""
+        return Term(self.coefficient, tuple((atom.scaled(s), n) for atom, n in self.factors))
 
     def series(self, count: int) -> FloatArray:
         """First ``count`` power-series coefficients."""
@@ -216,20 +278,19 @@ class Term:
 
 def collected(terms: Iterable[Term]) -> tuple[Term, ...]:
     """Add up terms with equal factors, in an order that depends on the terms alone."""
-    total: dict[tuple[tuple[Atom, int], ...], float] = {}
+    total: dict[Factors, float] = {}
     for term in terms:
         total[term.factors] = total.get(term.factors, 0.0) + term.coefficient
     ordered = sorted(total, key=lambda factors: [(a.name, a.s, n) for a, n in factors])
     return tuple(Term(total[factors], factors) for factors in ordered)
 
 
-def _sorted_factors(powers: Counter[Atom]) -> tuple[tuple[Atom, int], ...]:
-    """Factors in a fixed order; exponentials merge, exp(x/a) exp(x/b) = exp(x (1/a + 1/b))."""
-    kept = [(a, n) for a, n in powers.items() if n > 0 and not isinstance(a, ExpAtom)]
-    rate = sum(n / a.s for a, n in powers.items() if isinstance(a, ExpAtom))
-    if rate > 0:
-        kept.append((ExpAtom(1.0 / rate), 1))
-    return tuple(sorted(kept, key=lambda factor: (factor[0].name, factor[0].s)))
+def _sorted_factors(powers: Counter[Atom]) -> Factors:
+    """Factors in a fixed order; each kind of atom merges what it can."""
+    kept = [(atom, n) for atom, n in powers.items() if n > 0]
+    kept.sort(key=lambda factor: (factor[0].name, factor[0].s))
+    kinds = [tuple(group) for _, group in groupby(kept, key=lambda factor: type(factor[0]))]
+    return tuple(factor for group in kinds for factor in type(group[0][0]).merged(group))
 
 
 def _latex_ratio(power: int, s: float) -> str:

@@ -73,17 +73,12 @@ class AnalyticFunction:
         if len(self.terms) != 1 or len(self.terms[0].factors) != 1:
             return None
         atom, power = self.terms[0].factors[0]
-        if isinstance(atom, InvAtom):
-            return power + 1
-        return 1 if isinstance(atom, LogAtom) and power == 1 else None
+        return atom.order(power)
 
     @property
     def pole_order(self) -> int:
         """1 + the strongest pole at the radius: k for order-k, 1 where there is only a log."""
-        return 1 + max(
-            sum(n for a, n in term.factors if isinstance(a, InvAtom) and a.s == self.radius)
-            for term in self.terms
-        )
+        return 1 + max(term.pole(self.radius) for term in self.terms)
 
     @property
     def atoms(self) -> frozenset[Atom]:
@@ -126,10 +121,7 @@ class AnalyticFunction:
     def scaled(self, s: float) -> AnalyticFunction:
         """x -> f(x/s): the radius is multiplied by s."""
         s = _positive(s, "s")
-        return AnalyticFunction(
-            Term(t.coefficient, tuple((type(a)(a.s * s), n) for a, n in t.factors))
-            for t in self.terms
-        )
+        return AnalyticFunction(term.scaled(s) for term in self.terms)
 
     def __add__(self, other: object) -> AnalyticFunction:
         if not isinstance(other, AnalyticFunction):

@@ -23,7 +23,7 @@ from analyticdag._arrays import (
     quiet,
     set_diagonal,
 )
-from analyticdag._terms import Atom, LogAtom, Term
+from analyticdag._terms import Atom, Term
 from analyticdag._typing import Array, FloatArray
 from analyticdag.functions import AnalyticFunction, Truncated
 from analyticdag.spectral import spectral_radius
@@ -142,6 +142,10 @@ class MatrixPieces:
         # 1 - u loses what is small beside 1; above this the loss is below 1e-3 of the value.
         return value if value > 1e3 * self.A.shape[0] * epsilon(self.A) else _trace(self.log(s))
 
+    def trace_of(self, atom: Atom) -> Array:
+        """Trace of the atom's remainder."""
+        return _trace(self.power(atom, 1).remainder)
+
     def _resolvent(self, s: float) -> tuple[Array, float | None]:
         if s not in self._resolvents:
             self._resolvents[s] = _resolvent_of(self.A, s, self._method)
@@ -181,9 +185,7 @@ class MatrixPieces:
             return left.trace_with(self.power(atom, n))
         if n > 1:
             return self.power(atom, n // 2).trace_with(self.power(atom, n - n // 2))
-        if isinstance(atom, LogAtom):
-            return self.log_det(atom.s)
-        return _trace(self.power(atom, 1).remainder)
+        return atom.trace(self)
 
     # -- polynomials stand beside the class
 

@@ -8,7 +8,6 @@ from typing import Protocol
 import numpy as np
 from scipy.linalg.blas import dgemm
 
-from analyticdag._terms import InvAtom, LogAtom
 from analyticdag._typing import FloatArray, IntArray
 from analyticdag.functions import AnalyticFunction
 from analyticdag.optimize.columns.column import Equation, empty_column
@@ -56,12 +55,11 @@ def as_series(function: AnalyticFunction) -> tuple[FloatArray, float] | None:
     if any(len(term.factors) != 1 for term in function.terms):
         return None
     parts = [(*term.factors[0], term.coefficient) for term in function.terms]
-    simple = all(isinstance(a, InvAtom) or (isinstance(a, LogAtom) and n == 1) for a, n, _ in parts)
-    if not simple or len({atom.s for atom, _, _ in parts}) > 1:
+    orders = [order for atom, n, _ in parts if (order := atom.order(n)) is not None]
+    if len(orders) < len(parts) or len({atom.s for atom, _, _ in parts}) > 1:
         return None
-    orders = [n if isinstance(atom, InvAtom) else 0 for atom, n, _ in parts]
-    alpha = np.zeros(max(orders) + 1)
-    np.add.at(alpha, orders, [coefficient for _, _, coefficient in parts])
+    alpha = np.zeros(max(orders))
+    np.add.at(alpha, np.array(orders) - 1, [coefficient for _, _, coefficient in parts])
     return alpha, float(parts[0][0].s)
 
 
