@@ -3,11 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+# Kernels are compiled when the package is installed; a change of one installs it again.
+KERNELS := setup.py $(shell grep -rl --include=*.py 'import cython$$' src)
 PLAN ?= constraint-cost
 RUNS ?= runs
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint type docs bench bench-report check clean
+.PHONY: help demo test build lint type docs bench bench-report check clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -18,6 +20,8 @@ demo: $(VENV)/core.stamp ## learn a protein network from real cells
 
 test: $(VENV)/dev.stamp ## run the tests, with branch coverage
 	$(BIN)/python -m pytest --numprocesses auto --cov --cov-report=term:skip-covered
+
+build: $(VENV)/core.stamp ## compile the kernels (the other commands do it when it is needed)
 
 lint: $(VENV)/dev.stamp ## check style and formatting with ruff
 	$(BIN)/ruff check .
@@ -39,23 +43,24 @@ bench-report: $(VENV)/bench.stamp ## write the benchmark pages again, from the r
 check: test lint type docs ## everything that has to pass before a change lands
 
 clean: ## remove what these commands made
-	rm -rf $(VENV) site .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src '(' -name '*.so' -o -name '*.pyd' ')' -delete
+	rm -rf $(VENV) build dist site .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/core.stamp: pyproject.toml constraints.txt | $(BIN)/python
+$(VENV)/core.stamp: pyproject.toml constraints.txt $(KERNELS) | $(BIN)/python
 	$(INSTALL) --editable .
 	@touch $@
 
-$(VENV)/dev.stamp: pyproject.toml benchmarks/pyproject.toml constraints.txt | $(BIN)/python
+$(VENV)/dev.stamp: pyproject.toml benchmarks/pyproject.toml constraints.txt $(KERNELS) | $(BIN)/python
 	$(INSTALL) --editable '.[dev]' --editable ./benchmarks
 	@touch $@ $(VENV)/core.stamp $(VENV)/bench.stamp
 
-$(VENV)/docs.stamp: pyproject.toml constraints.txt | $(BIN)/python
+$(VENV)/docs.stamp: pyproject.toml constraints.txt $(KERNELS) | $(BIN)/python
 	$(INSTALL) --editable '.[docs]'
 	@touch $@ $(VENV)/core.stamp
 
-$(VENV)/bench.stamp: pyproject.toml benchmarks/pyproject.toml constraints.txt | $(BIN)/python
+$(VENV)/bench.stamp: pyproject.toml benchmarks/pyproject.toml constraints.txt $(KERNELS) | $(BIN)/python
 	$(INSTALL) --editable . --editable './benchmarks[plots]'
 	@touch $@ $(VENV)/core.stamp

@@ -15,12 +15,19 @@ from typing import Any
 import numpy as np
 
 from analyticdag._arrays import array_namespace, as_square_matrix, host_view, identity, like, quiet
+from analyticdag._compiled import flat
+from analyticdag._constraint.kernels import order_gradient, times_transposed
 from analyticdag._terms import Term
 from analyticdag._typing import Array, IntArray
 from analyticdag.errors import DataError, OutsideDomainError, ParameterError
 from analyticdag.functions import AnalyticFunction, Truncated, as_function
 from analyticdag.matrix_functions import MatrixPieces, NotConvergentError, Shifted
-from analyticdag.spectral import cyclic_components, dominance_scaling, spectral_radius
+from analyticdag.spectral import (
+    cyclic_components,
+    cyclic_members,
+    dominance_scaling,
+    spectral_radius,
+)
 
 __all__ = ["Acyclicity"]
 
@@ -115,8 +122,6 @@ class Acyclicity:
 
     def _by_components(self, W: np.ndarray[Any, Any]) -> tuple[float, np.ndarray[Any, Any]]:
         """h and its gradient where the CPU can read W: cyclic components only."""
-        from analyticdag._components import cyclic_members  # imports numba: at first use only
-
         W = np.ascontiguousarray(W)
         members, starts = cyclic_members(W)
         if len(starts) == 2 and len(members) == len(W) > _SMALL:
@@ -135,12 +140,10 @@ class Acyclicity:
         return total, gradient
 
     def _component(self, W: np.ndarray[Any, Any]) -> tuple[float, np.ndarray[Any, Any]]:
-        from analyticdag._kernels import times_transposed
-
         with quiet():
             A = W * W
         value, slope = self._whole(A)
-        return float(value), times_transposed(W, slope, 2 * self._slope[0])
+        return float(value), _times_transposed(W, slope, 2 * self._slope[0])
 
     def _small_components(
         self,
@@ -150,13 +153,12 @@ class Acyclicity:
         gradient: np.ndarray[Any, Any],
     ) -> float | None:
         """h by one compiled call, the gradient written in place; None where it does not apply."""
-        from analyticdag._kernels import order_gradient
-
         order, s, coefficient = self._order_family
         largest = max((b - a for a, b in pairwise(starts.tolist())), default=0)
         if not order or self.method != "auto" or largest > _SMALL or W.dtype != np.float64:
             return None
-        total = order_gradient(W, members, starts, s, order, gradient)
+        scratch = np.empty(3 * largest**2)
+        total = order_gradient(flat(W), len(W), flat(gradient), members, starts, s, order, scratch)
         if total < 0:
             gradient[:] = 0.0
             return None
@@ -221,6 +223,18 @@ class Acyclicity:
         return DataError(
             f"f(A) overflows (rho(A) = {rho:g}); scale the weights down or use f.scaled(s)"
         )
+
+
+def _times_transposed(
+    W: np.ndarray[Any, Any], P: np.ndarray[Any, Any], factor: float
+) -> np.ndarray[Any, Any]:
+    """factor * W * P.T."""
+    if W.dtype != np.float64 or not P.flags.c_contiguous:
+        product: np.ndarray[Any, Any] = W.dtype.type(factor) * W * P.T
+        return product
+    result: np.ndarray[Any, Any] = np.empty_like(W)
+    times_transposed(flat(W), flat(P), len(W), factor, flat(result))
+    return result
 
 
 def _unshifted(shifted: Shifted) -> Array:

@@ -23,6 +23,8 @@ from analyticdag._arrays import (
     quiet,
     set_diagonal,
 )
+from analyticdag._compiled import flat
+from analyticdag._constraint.kernels import star
 from analyticdag._terms import Atom, Term
 from analyticdag._typing import Array, FloatArray
 from analyticdag.functions import AnalyticFunction, Truncated
@@ -266,12 +268,10 @@ def eliminate(Y: np.ndarray[Any, Any]) -> float:
     huge entries beside tiny ones do no harm. The work is in matrix products, which makes it
     faster than LAPACK's inverse.
     """
-    from analyticdag._kernels import star  # imports numba: at first use only
-
     n = len(Y)
     if n <= _BLOCK:
-        block = np.array(Y, order="C")
-        log_det = star(block)
+        block = np.array(Y, np.float64, order="C")
+        log_det = star(flat(block), np.empty(n))
         if log_det < 0:
             raise NotConvergentError
         Y[:] = block

@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 
 from analyticdag._arrays import array_namespace, as_square_matrix, host_view, identity, quiet
+from analyticdag._compiled import flat
+from analyticdag._constraint.kernels import tarjan
 from analyticdag._typing import Array, IntArray
 
-__all__ = ["cyclic_components", "dominance_scaling", "spectral_radius"]
+__all__ = ["cyclic_components", "cyclic_members", "dominance_scaling", "spectral_radius"]
 
 _MARGIN = 0.99  # room for rounding in a proof by strict inequality
 _TARGET = 0.9
@@ -24,10 +26,20 @@ _TINY = 1e-30
 
 def cyclic_components(A: np.ndarray[Any, Any]) -> list[IntArray]:
     """Index sets of the components that hold a cycle; an empty list proves A acyclic."""
-    from analyticdag._components import cyclic_members  # imports numba: at first use only
-
     members, starts = cyclic_members(A)
     return [members[a:b] for a, b in pairwise(starts)]
+
+
+def cyclic_members(A: np.ndarray[Any, Any]) -> tuple[IntArray, IntArray]:
+    """Nodes of every component that holds a cycle, component by component, and where each starts.
+
+    Component c is members[starts[c]:starts[c + 1]]; a self-loop is a cycle of one.
+    """
+    n = len(A)
+    members, starts = np.empty(n, np.int64), np.zeros(n + 1, np.int64)
+    edges = np.not_equal(A, 0, order="C").view(np.uint8)
+    n_components = tarjan(flat(edges), members, starts, np.zeros(6 * n, np.int64))
+    return members[: starts[n_components]], starts[: n_components + 1]
 
 
 def dominance_scaling(A: Array, s: float, max_steps: int = 40) -> tuple[Array | None, bool]:

@@ -8,9 +8,12 @@ from matrices import weights
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from analyticdag._components import cyclic_members
-from analyticdag._kernels import order_gradient, star
-from analyticdag.spectral import cyclic_components, dominance_scaling, spectral_radius
+from analyticdag.spectral import (
+    cyclic_components,
+    cyclic_members,
+    dominance_scaling,
+    spectral_radius,
+)
 
 few = settings(max_examples=40, deadline=None)
 
@@ -79,35 +82,3 @@ def test_scaling_tames_huge_entries() -> None:
     v, proved = dominance_scaling(A, 1.0)
     assert proved
     assert (A * v / v[:, None]).max() < 1
-
-
-@few
-@given(W=weights(max_nodes=12))
-def test_star_is_the_resolvent(W: np.ndarray) -> None:
-    A = W * W
-    Y = 0.7 * A / max(spectral_radius(A), 0.1)
-    R = Y.copy()
-    log_det = star(R)
-    M = np.linalg.inv(np.eye(len(Y)) - Y)
-    np.testing.assert_allclose(R + np.eye(len(Y)), M, rtol=1e-8, atol=1e-8 * np.abs(M).max())
-    assert log_det == pytest.approx(-np.linalg.slogdet(np.eye(len(Y)) - Y)[1], abs=1e-9)
-
-
-def test_star_sees_the_edge_of_its_domain() -> None:
-    assert star(np.array([[1.0]])) == -1.0
-    assert star(np.array([[0.0, 2.0], [0.6, 0.0]])) == -1.0
-
-
-@pytest.mark.parametrize("order", [1, 2, 3, 5])
-def test_order_gradient_against_plain_numpy(order: int) -> None:
-    rng = np.random.default_rng(order)
-    W = rng.normal(size=(6, 6)) * 0.2
-    members, starts = cyclic_members(W)
-    gradient = np.zeros_like(W)
-    value = order_gradient(W, members, starts, 0.8, order, gradient)
-    M = np.linalg.inv(np.eye(6) - W * W / 0.8)
-    n = order - 1
-    expected = np.trace(np.linalg.matrix_power(M, n)) - 6 if n else np.linalg.slogdet(M)[1]
-    slope = max(n, 1) / 0.8 * np.linalg.matrix_power(M, n + 1)
-    assert value == pytest.approx(expected)
-    np.testing.assert_allclose(gradient, 2 * W * slope.T)

@@ -1,0 +1,9 @@
+"""Functions of C's mathematical library, which compiled kernels call instead of these."""
+
+from __future__ import annotations
+
+from math import copysign, exp, fabs, inf, isfinite, log, log1p, sqrt
+
+__all__ = ["INFINITY", "copysign", "exp", "fabs", "isfinite", "log", "log1p", "sqrt"]
+
+INFINITY = inf
