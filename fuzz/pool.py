@@ -1,0 +1,204 @@
+"""Child processes that are reused; each case has a limit of time and of memory.
+
+A child that does not answer in time is killed and its case tried once more, alone with a fresh
+child and three times the limit: a busy machine is no hang.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import multiprocessing as mp
+import os
+import resource
+import signal
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any
+
+from fuzz.case import Case, Outcome
+
+_ADDRESSES = 16 << 30  # bytes a child may map; Torch alone maps several
+_GROWTH = 1 << 20  # KiB by which one small case may raise the peak of the memory: 1 GiB
+_PATIENCE = 3.0
+_ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
+)
+
+
+@dataclass(frozen=True)
+class Request:
+    """A case by its name, or as it is; and its limit in seconds."""
+
+    name: tuple[int, str, int] | None
+    limit: float
+    case: Case | None = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came of a request."""
+
+    request: Request
+    outcome: Outcome
+    seconds: float
+
+
+def serve(connection: Connection) -> None:
+    """Answer requests until the parent hangs up; runs in a child."""
+    os.setpgrp()
+    faulthandler.enable()
+    resource.setrlimit(resource.RLIMIT_AS, (_ADDRESSES, _ADDRESSES))
+    null = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(null, stream)
+    from fuzz.calls import run
+    from fuzz.families import drawn
+
+    with suppress(EOFError, KeyboardInterrupt):
+        while True:
+            request: Request = connection.recv()
+            case = request.case or drawn(*request.name)  # type: ignore[misc]
+            before = _peak()
+            outcome = run(case)
+            if _peak() - before > _GROWTH and not outcome.is_violation:
+                grown = f"the peak of the memory rose by {(_peak() - before) >> 10} MiB"
+                outcome = Outcome("violation", "memory", case.call, grown)
+            connection.send(outcome)
+
+
+def _peak() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+@dataclass(eq=False)
+class _Child:
+    process: Any
+    connection: Connection
+    request: Request | None = None
+    started: float = 0.0
+
+    @classmethod
+    def start(cls) -> _Child:
+        context = mp.get_context("spawn")
+        ours, theirs = context.Pipe()
+        process = context.Process(target=serve, args=(theirs,), daemon=False)
+        process.start()
+        theirs.close()
+        return cls(process, ours)
+
+    def give(self, request: Request) -> None:
+        self.request, self.started = request, time.monotonic()
+        self.connection.send(request)
+
+    def seconds(self) -> float:
+        return time.monotonic() - self.started
+
+    def overdue(self) -> bool:
+        return self.request is not None and self.seconds() > self.request.limit
+
+    def end(self) -> int:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.kill(self.process.pid, signal.SIGKILL)
+        self.process.join()
+        self.connection.close()
+        return int(self.process.exitcode or 0)
+
+
+@dataclass(eq=False)
+class Pool:
+    """A few children; `run` yields answers as they come."""
+
+    jobs: int
+    _children: list[_Child] = field(default_factory=list)
+
+    def __enter__(self) -> Pool:
+        os.environ.update(_ONE_THREAD)
+        # Children find the package wherever this process found it.
+        os.environ["PYTHONPATH"] = os.pathsep.join(
+            [str(Path(__file__).resolve().parent.parent), os.environ.get("PYTHONPATH", "")]
+        )
+        self._children = [_Child.start() for _ in range(self.jobs)]
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for child in self._children:
+            child.end()
+
+    def run(self, requests: Iterable[Request]) -> Iterator[Answer]:
+        """Yield an answer for every request."""
+        left = iter(requests)
+        for child in self._children:
+            _next(child, left)
+        while busy := [child for child in self._children if child.request]:
+            ready = wait([child.connection for child in busy], timeout=0.5)
+            for child in busy:
+                if child.connection in ready or child.overdue():
+                    yield self._answer(child)
+                    _next(self._children[self._children.index(self._current(child))], left)
+
+    def ask(self, request: Request) -> Answer:
+        """Return the answer to one request."""
+        (answer,) = self.run([request])
+        return answer
+
+    def _answer(self, child: _Child) -> Answer:
+        assert child.request is not None
+        request, seconds = child.request, child.seconds()
+        outcome = _received(child)
+        if outcome is not None:
+            child.request = None
+            return Answer(request, outcome, seconds)
+        hung = child.process.is_alive()
+        code = self._replace(child)
+        if hung:
+            return self._once_more(request)
+        died = Outcome("violation", "crash", str(code), f"the process ended with {code}")
+        return Answer(request, died, seconds)
+
+    def _once_more(self, request: Request) -> Answer:
+        """Try a case that took too long once more, with patience."""
+        child = _Child.start()
+        child.give(request)
+        try:
+            answered = child.connection.poll(_PATIENCE * request.limit)
+            outcome = _received(child) if answered else None
+        finally:
+            seconds = child.seconds()
+            child.end()
+        if outcome is None:
+            slow = f"no answer in {_PATIENCE * request.limit:g} seconds"
+            outcome = Outcome("violation", "hang", request.name[1] if request.name else "", slow)
+        return Answer(request, outcome, seconds)
+
+    def _replace(self, child: _Child) -> int:
+        place = self._children.index(child)
+        code = child.end()
+        self._children[place] = _Child.start()
+        self._successors[child] = self._children[place]
+        return code
+
+    def _current(self, child: _Child) -> _Child:
+        return self._successors.pop(child, child)
+
+    _successors: dict[_Child, _Child] = field(default_factory=dict)
+
+
+def _next(child: _Child, left: Iterator[Request]) -> None:
+    request = next(left, None)
+    if request is not None:
+        child.give(request)
+
+
+def _received(child: _Child) -> Outcome | None:
+    """Return what a child sent; None where it is dead or still at it."""
+    try:
+        return child.connection.recv() if child.connection.poll(0) else None
+    except (EOFError, ConnectionResetError):
+        child.process.join(5.0)
+        return None
