@@ -22,6 +22,7 @@ from fuzz.families import COUNTS, LIMITS, drawn
 from fuzz.pool import Answer, Pool, Request
 from fuzz.shrink import shrink
 
+_SHOWN = 30  # reproductions at the end of a run
 _FEW = {"hang": 3, "crash": 20}  # runs of the shrinker for what takes long
 
 
@@ -85,7 +86,7 @@ def run(
             known.add(answer.outcome.identity)
             fresh.append(answer)
             tell(f"violation: {answer.outcome.kind} {answer.outcome.place} {answer.request.name}")
-    for answer in fresh:
+    for answer in fresh[:_SHOWN]:
         tell(reproduction(answer, pool))
 
 
@@ -105,7 +106,8 @@ def reproduction(answer: Answer, pool: Pool) -> str:
         return pool.ask(Request(None, LIMITS[family], case)).outcome
 
     most = 12 if family == "kills" else _FEW.get(answer.outcome.kind, 120)
-    case, outcome = shrink(drawn(seed, family, number), answer.outcome, again, most)
+    case = answer.case or drawn(seed, family, number)
+    case, outcome = shrink(case, answer.outcome, again, most)
     return (
         f"# {outcome.kind}: {outcome.message[:300]!r} {outcome.place}\n"
         f"# python -m fuzz case {family} {number} --seed {seed}\n{program(case)}"

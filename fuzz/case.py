@@ -126,6 +126,8 @@ def set_up(case: Case) -> dict[str, Any]:
 
 def place_of(error: BaseException) -> str:
     """Return the error's type and the last function of the package that it came through."""
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith(PACKAGE)]
+    frames = [
+        f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith(PACKAGE)
+    ]
     last = f"{Path(frames[-1].filename).stem}.{frames[-1].name}" if frames else ""
     return f"{type(error).__name__} in {last}" if last else ""

@@ -46,7 +46,9 @@ def here(argv: list[str], stdin: bytes = b"") -> Ended:
     except SystemExit as end:
         code = end.code or 0
     except Exception as error:
-        raise Violation("raw exception", f"{type(error).__name__}: {error}", place_of(error)) from error
+        raise Violation(
+            "raw exception", f"{type(error).__name__}: {error}", place_of(error)
+        ) from error
     finally:
         sys.argv, sys.stdin = kept
     return Ended(int(code), out.getvalue(), err.getvalue())
@@ -58,7 +60,9 @@ def process(argv: list[str], stdin: bytes = b"", limit: float = 300.0) -> Ended:
         [*PROGRAM, *argv], input=stdin, capture_output=True, timeout=limit, env=environment()
     )
     return Ended(
-        done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
+        done.returncode,
+        done.stdout.decode("utf-8", "replace"),
+        done.stderr.decode("utf-8", "replace"),
     )
 
 
@@ -94,7 +98,12 @@ def judge_end(ended: Ended) -> None:
     """Check the exit code and what the command said."""
     if ended.code not in (0, 1, 2):
         raise Violation("wrong exit code", f"{ended.code}: {ended.err[-300:]}", str(ended.code))
-    for word in ("Traceback (most recent", "unexpected ", "RuntimeWarning", "Exception ignored"):
+    for word in (
+        "Traceback (most recent",
+        "analyticdag: unexpected",
+        "RuntimeWarning",
+        "Exception ignored",
+    ):
         if word in ended.err or word in ended.out:
             line = next(line for line in (ended.err + ended.out).splitlines() if word in line)
             place = line.split(":")[1].strip()[:60] if ":" in line else word

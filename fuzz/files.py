@@ -103,7 +103,21 @@ _OPTIONS = {
     "--threshold": ("0.9", "5", "0", "-1", "nan"),
 }
 _FLAGS = ("--no-refine", "--standardize", "--drop-missing", "--quiet", "--json", "--complementary")
-_WORDS = ("x", "", "nan", "inf", "-1", "1e999", "ü", "\ud800", "a\nb", "None", "[red]", "{}", "9" * 400)
+_WORDS = (
+    "x",
+    "",
+    "nan",
+    "inf",
+    "-1",
+    "1e999",
+    "ü",
+    "\ud800",
+    "a\nb",
+    "None",
+    "[red]",
+    "{}",
+    "9" * 400,
+)
 _OUTPUTS = (
     "'--out', 'run'",
     "'--out', 'run'",
@@ -168,7 +182,7 @@ _KNOWLEDGE = (
     "/knowledge\nrequiredirect\nx0\n",
     "/knowledge\nx0 x1\n",
     "/knowledge\nrequiredgroup\nx0 x1\n",
-    "/knowledge\nforbiddirect\n\"x0 x1\n",
+    '/knowledge\nforbiddirect\n"x0 x1\n',
     "/knowledge\naddtemporal\n" + "9" * 5000 + " x0\n",
     "/knowledge\naddtemporal\n² x0\n",
     "",
@@ -213,9 +227,11 @@ _GRAPHML_DAMAGES = (
     r"raw = b''",
     r"raw = raw[: int(len(raw) * {share})] + {junk} + raw[int(len(raw) * {share}) :]",
 )
-LAUGHS = b"<!DOCTYPE g [<!ENTITY a 'ha'>" + b"".join(
-    b"<!ENTITY %c '%s'>" % (b + 1, b"&%c;" % b * 40) for b in b"abcdefgh"
-) + b"]>"
+LAUGHS = (
+    b"<!DOCTYPE g [<!ENTITY a 'ha'>"
+    + b"".join(b"<!ENTITY %c '%s'>" % (b + 1, b"&%c;" % b * 40) for b in b"abcdefgh")
+    + b"]>"
+)
 ENTITY = b"<!DOCTYPE g [<!ENTITY x SYSTEM 'file:///etc/hostname'>]>"
 
 
@@ -316,7 +332,10 @@ def _compare(draw: Draw) -> list[str]:
     lines = ["argv = ['compare', 'a.csv', 'b.csv']"]
     lines.append(r"files['a.csv'] = raw = b'source,target\na,b\nb,c\n'")
     if draw.chance(0.35):
-        lines = ["argv = ['compare', 'b.csv', 'b.csv']", f"raw = {_GRAPHML!r}; argv[1] = 'a.graphml'"]
+        lines = [
+            "argv = ['compare', 'b.csv', 'b.csv']",
+            f"raw = {_GRAPHML!r}; argv[1] = 'a.graphml'",
+        ]
         lines.append(r"files['b.csv'] = b'source,target\na,b\n'")
         damages = [_filled(draw, draw.one(_GRAPHML_DAMAGES)) for _ in range(draw.whole(0, 2))]
         lines += [*damages, "files['a.graphml'] = raw"]

@@ -77,7 +77,9 @@ def _is_change(name: str, arguments: tuple[Any, ...], here: str) -> bool:
 
 
 def _program(argv: list[str], event: int | None) -> list[str]:
-    start = f"from fuzz.kills import die_at; die_at({event}); from analyticdag.cli import main; main()"
+    start = (
+        f"from fuzz.kills import die_at; die_at({event}); from analyticdag.cli import main; main()"
+    )
     return [sys.executable, "-P", "-c", start, *argv]
 
 
@@ -154,7 +156,9 @@ def kill(names: dict[str, Any]) -> str:
     if Path("d.csv").read_bytes() != content:
         raise Violation("user file overwritten", "d.csv", "")
     if ended.code != 0 and not _was_whole(argv, expected):
-        raise Violation("lost", f"the same command again: exit {ended.code} {ended.err[-300:]}", argv[0])
+        raise Violation(
+            "lost", f"the same command again: exit {ended.code} {ended.err[-300:]}", argv[0]
+        )
     if result(argv) != expected:
         raise Violation("resumed run differs", _difference(result(argv), expected), argv[0])
     return "twins, the same" if names.get("twins") else f"killed {bool(killed)}, the same"

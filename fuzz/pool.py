@@ -45,6 +45,7 @@ class Answer:
     request: Request
     outcome: Outcome
     seconds: float
+    case: Case | None = None
 
 
 def serve(connection: Connection) -> None:
@@ -67,7 +68,7 @@ def serve(connection: Connection) -> None:
             if _peak() - before > _GROWTH and not outcome.is_violation:
                 grown = f"the peak of the memory rose by {(_peak() - before) >> 10} MiB"
                 outcome = Outcome("violation", "memory", case.call, grown)
-            connection.send(outcome)
+            connection.send((outcome, case))
 
 
 def _peak() -> int:
@@ -150,10 +151,10 @@ class Pool:
     def _answer(self, child: _Child) -> Answer:
         assert child.request is not None
         request, seconds = child.request, child.seconds()
-        outcome = _received(child)
-        if outcome is not None:
+        received = _received(child)
+        if received is not None:
             child.request = None
-            return Answer(request, outcome, seconds)
+            return Answer(request, received[0], seconds, received[1])
         hung = child.process.is_alive()
         code = self._replace(child)
         if hung:
@@ -167,14 +168,15 @@ class Pool:
         child.give(request)
         try:
             answered = child.connection.poll(_PATIENCE * request.limit)
-            outcome = _received(child) if answered else None
+            received = _received(child) if answered else None
         finally:
             seconds = child.seconds()
             child.end()
-        if outcome is None:
-            slow = f"no answer in {_PATIENCE * request.limit:g} seconds"
-            outcome = Outcome("violation", "hang", request.name[1] if request.name else "", slow)
-        return Answer(request, outcome, seconds)
+        if received is not None:
+            return Answer(request, received[0], seconds, received[1])
+        slow = f"no answer in {_PATIENCE * request.limit:g} seconds"
+        family = request.name[1] if request.name else ""
+        return Answer(request, Outcome("violation", "hang", family, slow), seconds)
 
     def _replace(self, child: _Child) -> int:
         place = self._children.index(child)
@@ -195,7 +197,7 @@ def _next(child: _Child, left: Iterator[Request]) -> None:
         child.give(request)
 
 
-def _received(child: _Child) -> Outcome | None:
+def _received(child: _Child) -> tuple[Outcome, Case] | None:
     """Return what a child sent; None where it is dead or still at it."""
     try:
         return child.connection.recv() if child.connection.poll(0) else None

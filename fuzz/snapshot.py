@@ -21,8 +21,10 @@ def of_value(value: Any) -> str:
             value.to_numpy(dtype=object)
         )
     if kind == "polars":
-        return repr(value) if hasattr(value, "collect") else f"{value.to_dict(as_series=False)}" * (
-            hasattr(value, "to_dict")
+        return (
+            repr(value)
+            if hasattr(value, "collect")
+            else f"{value.to_dict(as_series=False)}" * (hasattr(value, "to_dict"))
         )
     if kind == "pyarrow":
         return repr(value.to_pylist())

@@ -131,8 +131,7 @@ _OTHER = (
     "import pandas as pd; X = pd.DataFrame(X).astype(pd.SparseDtype(float))",
     "import pandas as pd; X = pd.DataFrame(X).astype(str)",
     "import pandas as pd; X = pd.DataFrame(X > 0)",
-    "import pandas as pd; X = pd.DataFrame(X).astype(object); "
-    "X.iloc[{i}:{i1}, {j}:{j1}] = {thing}",
+    "import pandas as pd; X = pd.DataFrame(X).astype(object); X.iloc[{i}:{i1}, {j}:{j1}] = {thing}",
     "import pandas as pd; X = pd.DataFrame(np.clip(X, -1e6, 1e6).astype('datetime64[s]'))",
     "import pandas as pd; X = pd.DataFrame(np.clip(X, -1e6, 1e6).astype('timedelta64[s]'))",
     "import pandas as pd; X = pd.DataFrame(X + 1j)",

@@ -82,12 +82,18 @@ def _run(draw: Draw) -> Case:
         name = draw.one(("weights", "adjacency", "cpdag"))
         lines.append(f"tamper.array(folder, {name!r}, {draw.one(_ARRAY_CHANGES)!r})")
     else:
-        lines.append(_file_change(draw, "folder / {name!r}"))
+        lines.append(_file_change(draw, "(folder / {name!r})"))
         lines += ["tamper.reseal(folder)"] * draw.chance(0.5)
     return Case("tamper", tuple(lines), "load")
 
 
-_AFTERWARDS = ("None", "None", "None", "['report', 'run', '--out', 'p.html']", "['compare', 'run', 'run']")
+_AFTERWARDS = (
+    "None",
+    "None",
+    "None",
+    "['report', 'run', '--out', 'p.html']",
+    "['compare', 'run', 'run']",
+)
 _FILES = ("model.json", "weights.npz", "manifest.json")
 
 
@@ -103,9 +109,8 @@ def _paths(value: Any, path: tuple[Any, ...] = ()) -> Any:
     """Yield the path to every part of a record."""
     if path:
         yield path
-    items = value.items() if isinstance(value, dict) else enumerate(value)
     if isinstance(value, dict | list):
-        for key, item in items:
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
             yield from _paths(item, (*path, key))
 
 
@@ -134,7 +139,9 @@ def _file_change(draw: Draw, place: str) -> str:
 
 
 def _checkpoint(draw: Draw) -> Case:
-    kind = draw.weighted({"fast": 30, "auto": 20, "mse": 15, "stability": 25, "mlp": 7, "gran-dag": 3})
+    kind = draw.weighted(
+        {"fast": 30, "auto": 20, "mse": 15, "stability": 25, "mlp": 7, "gran-dag": 3}
+    )
     lines = [
         "from fuzz import material, tamper",
         f"kind, file = {kind!r}, Path('state')",
@@ -142,7 +149,9 @@ def _checkpoint(draw: Draw) -> Case:
     ]
     change = draw.weighted({"header": 50, "array": 20, "file": 30})
     if change == "file":
-        lines.append(_file_change(draw, "file").replace("tamper.replaced(file", "tamper.other(file"))
+        lines.append(
+            _file_change(draw, "file").replace("tamper.replaced(file", "tamper.other(file")
+        )
     elif change == "array":
         lines.append(f"tamper.entry(file, {draw.whole(0, 3)}, {draw.one(_ARRAY_CHANGES)!r})")
     else:
@@ -171,9 +180,12 @@ def _text(record: Any) -> str:
 def _changed(file: Path, path: tuple[Any, ...], change: Any) -> None:
     record = json.loads(file.read_text("utf-8"))
     parent = record
-    for key in path[:-1]:
-        parent = parent[key]
-    change(parent, path[-1])
+    try:
+        for key in path[:-1]:
+            parent = parent[key]
+        change(parent, path[-1])
+    except (KeyError, IndexError, TypeError, ValueError):
+        return  # an earlier change took this part away
     file.write_text(_text(record), "utf-8")
 
 

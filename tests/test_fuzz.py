@@ -1,0 +1,179 @@
+"""The campaign itself: it must find what is broken, shrink it, and survive what it runs."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from analyticdag import AnalyticDAG
+from analyticdag.errors import DataError
+from fuzz import command, snapshot
+from fuzz.calls import program, run
+from fuzz.campaign import Log, counts
+from fuzz.case import Case, Outcome, Violation
+from fuzz.families import FAMILIES, drawn
+from fuzz.pool import Answer, Pool, Request
+from fuzz.promises import judge_error, judge_fit, judge_warnings
+from fuzz.shrink import shrink
+
+GOOD = Case(
+    "tables",
+    (
+        "rng = np.random.default_rng(0)",
+        "n, d = 40, 3",
+        "X = rng.normal(size=(n, d))",
+        "Model, options, extra = AnalyticDAG, {'solver': 'order'}, {}",
+    ),
+    "fit",
+)
+
+
+def plus(*lines: str) -> Case:
+    return Case(GOOD.family, (*GOOD.lines, *lines), GOOD.call)
+
+
+def fitted() -> AnalyticDAG:
+    return AnalyticDAG(solver="order").fit(np.random.default_rng(0).normal(size=(40, 3)))
+
+
+def test_a_good_case_is_fitted_and_a_bad_one_refused() -> None:
+    assert run(GOOD) == Outcome("fitted")
+    assert run(plus("X[0, 0] = np.nan")).status == "refused: DataError"
+
+
+@pytest.mark.parametrize("family", [family for family in FAMILIES if family != "tamper"])
+def test_a_case_depends_on_its_name_only(family: str) -> None:
+    assert drawn(3, family, 5) == drawn(3, family, 5)
+    assert len({drawn(3, family, number) for number in range(20)}) > 10
+
+
+def test_a_reproduction_is_a_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    exec(program(GOOD), names)
+    assert names["model"].weights_.shape == (3, 3)
+
+
+def test_a_mistake_of_the_generator_is_told_from_one_of_the_package() -> None:
+    assert run(plus("X = nothing")).status == "unbuildable"
+
+
+def test_the_shrinker_leaves_only_what_matters() -> None:
+    case = plus("noise = 1", "X[0, 0] = np.nan  # the culprit", "more = 2")
+
+    def broken(case: Case) -> Outcome:
+        found = any("culprit" in line for line in case.lines)
+        return Outcome("violation", "cycle") if found else Outcome("fitted")
+
+    smallest, outcome = shrink(case, broken(case), broken)
+    assert smallest.lines == ("X[0, 0] = np.nan  # the culprit",)
+    assert outcome.kind == "cycle"
+
+
+def test_the_shrinker_makes_tables_smaller() -> None:
+    def broken(case: Case) -> Outcome:
+        size = next((line for line in case.lines if line.startswith("n, d = ")), "n, d = 0, 0")
+        n, d = map(int, size.removeprefix("n, d = ").split(", "))
+        return Outcome("violation" if n >= 4 and d >= 2 else "fitted")
+
+    smallest, _ = shrink(GOOD, broken(GOOD), broken)
+    assert smallest.lines == ("n, d = 4, 2",)
+
+
+def test_a_cycle_is_found() -> None:
+    model = fitted()
+    model.adjacency_matrix_[:] = 1
+    with pytest.raises(Violation, match="order"):
+        judge_fit(model, None)
+
+
+def test_a_nan_is_found() -> None:
+    model = fitted()
+    model.mean_[0] = np.nan
+    with pytest.raises(Violation, match="mean_"):
+        judge_fit(model, None)
+
+
+def test_broken_knowledge_is_found() -> None:
+    from analyticdag import Knowledge
+
+    with pytest.raises(Violation, match="lacks"):
+        judge_fit(fitted(), Knowledge(required_edges=[(0, 1), (1, 2)]))
+
+
+def test_raw_errors_and_long_messages_are_found() -> None:
+    assert judge_error(DataError("one line")) == "DataError"
+    with pytest.raises(Violation, match="KeyError"):
+        judge_error(KeyError("x"))
+    with pytest.raises(Violation, match="two"):
+        judge_error(DataError("one\ntwo"))
+
+
+def test_foreign_warnings_are_found(recwarn: pytest.WarningsRecorder) -> None:
+    import warnings
+
+    warnings.warn("overflow encountered", RuntimeWarning, stacklevel=1)
+    with pytest.raises(Violation, match="overflow"):
+        judge_warnings(list(recwarn))
+
+
+def test_changed_input_is_found() -> None:
+    X = np.zeros((2, 2))
+    before = snapshot.of_value(X)
+    X[0, 0] = 1.0
+    assert snapshot.of_value(X) != before
+
+
+def test_an_overwritten_file_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine").write_text("mine")
+    before = snapshot.of_folder(tmp_path)
+    command.judge_unchanged(before)
+    Path("mine").write_text("yours")
+    with pytest.raises(Violation, match="mine"):
+        command.judge_unchanged(before)
+
+
+def test_a_traceback_is_found() -> None:
+    with pytest.raises(Violation, match="exit 1"):
+        command.judge_end(command.Ended(1, "", "Traceback (most recent call last):\n"))
+
+
+@pytest.fixture(scope="module")
+def pool() -> Any:
+    kept = dict(os.environ)
+    with Pool(2) as found:
+        yield found
+    os.environ.clear()
+    os.environ.update(kept)
+
+
+def test_the_pool_answers_in_children(pool: Pool) -> None:
+    answers = list(pool.run(Request(None, 60.0, case) for case in [GOOD] * 5))
+    assert [answer.outcome.status for answer in answers] == ["fitted"] * 5
+
+
+def test_a_hang_and_a_crash_are_violations(pool: Pool) -> None:
+    start = time.monotonic()
+    hang = pool.ask(Request(None, 0.5, plus("while True: pass")))
+    assert hang.outcome.kind == "hang"
+    assert time.monotonic() - start < 60.0
+    crash = pool.ask(Request(None, 60.0, plus("import os; os._exit(7)")))
+    assert (crash.outcome.kind, crash.outcome.place) == ("crash", "7")
+    assert pool.ask(Request(None, 60.0, GOOD)).outcome.status == "fitted"
+
+
+def test_counts_come_from_the_log(tmp_path: Path) -> None:
+    log = Log(tmp_path / "log.jsonl")
+    for number, outcome in enumerate([Outcome("fitted"), Outcome("violation", "hang", "tables")]):
+        log.add(Answer(Request((0, "tables", number), 1.0), outcome, 0.5))
+    with log.path.open("a") as file:
+        file.write('{"family": "tab')  # a kill cut the last line off
+    found = counts(log)["tables"]
+    assert (found["cases"], found["violations"], found["hangs"]) == (2, 1, 1)
+    assert found["outcomes"] == {"fitted": 1, "hang: tables": 1}
