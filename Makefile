@@ -7,9 +7,11 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 KERNELS := setup.py $(shell grep -rl --include=*.py 'import cython$$' src)
 PLAN ?= constraint-cost
 RUNS ?= runs
+BUDGET ?= 0.05
+SEED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test build lint type docs bench bench-report check clean
+.PHONY: help demo test build lint type docs bench bench-report fuzz check clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,6 +41,9 @@ bench: $(VENV)/bench.stamp ## run a benchmark plan and print its table (PLAN=qui
 
 bench-report: $(VENV)/bench.stamp ## write the benchmark pages again, from the records that are kept
 	$(BIN)/python -m benchmarks report docs/benchmarks
+
+fuzz: $(VENV)/dev.stamp ## hostile input against docs/reliability.md (BUDGET=1 for a whole campaign)
+	$(BIN)/python -m fuzz run --budget $(BUDGET) --seed $(SEED) --out $(RUNS)/fuzz
 
 check: test lint type docs ## everything that has to pass before a change lands
 

@@ -318,14 +318,10 @@ def _knowledge(draw: Draw) -> list[str]:
 
 
 def _shown(content: bytes) -> str:
-    """Return bytes as source, runs of one bracket short."""
-    if len(content) < 500:
-        return repr(content)
-    half = content[len(content) // 2 :]
-    start = content.index(content[len(content) // 2 - 1 : len(content) // 2] * 50)
-    if set(content[start:]) <= {ord("[")}:
-        return f"{content[:start]!r} + b'[' * {len(content) - start}"
-    return repr(content) if half else repr(content)
+    """Return bytes as source, a long run of one bracket short."""
+    bare = content.rstrip(b"[")
+    run = len(content) - len(bare)
+    return f"{bare!r} + b'[' * {run}" if run > 50 else repr(content)
 
 
 def _compare(draw: Draw) -> list[str]:

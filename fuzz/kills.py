@@ -1,4 +1,4 @@
-"""Commands that are killed with signal 9, and repeated: the result must be that of an undisturbed run.
+"""Commands that are killed with signal 9 and repeated: the result must be the undisturbed one.
 
 A moment is a share of the command's time, or of the files it opens, moves and removes: those are
 the moments at which something could be lost.
@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -175,16 +176,11 @@ def _was_whole(argv: list[str], expected: Any) -> bool:
 def _killed(argv: list[str], event: int | None, seconds: float) -> bool:
     """Run until the moment, and kill; return whether it was still running."""
     process = _popen(argv, event if event is not None else -1)
-    try:
+    with suppress(subprocess.TimeoutExpired):
         process.wait(120.0 if event is not None else seconds)
-    except subprocess.TimeoutExpired:
-        pass
-    finally:
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        process.wait()
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
     return process.returncode == -signal.SIGKILL
 
 

@@ -35,8 +35,8 @@ def block(record: dict[str, Any]) -> str:
     return "\n\n".join(
         [
             BEGIN,
-            f"Seed {record['seed']}, {record['processes']} processes, {minutes:.0f} minutes, Python "
-            f"{record['python']}, {record['finished']}:",
+            f"Seed {record['seed']}, {record['processes']} processes, {minutes:.0f} minutes, "
+            f"Python {record['python']}, {record['finished']}:",
             table(record["families"]),
             "How the cases ended:",
             "\n".join(outcomes),

@@ -14,7 +14,7 @@ import signal
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,8 @@ from fuzz.case import Case, Outcome
 
 _ADDRESSES = 16 << 30  # bytes a child may map; Torch alone maps several
 _GROWTH = 1 << 20  # KiB by which one small case may raise the peak of the memory: 1 GiB
-_PATIENCE = 3.0
+_PATIENCE = 3.0  # how much longer a case gets that took too long the first time
+_WAITING = 10.0  # by the clock, for a machine that is busy with other things
 _ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
 )
@@ -71,6 +72,15 @@ def serve(connection: Connection) -> None:
             connection.send((outcome, case))
 
 
+def _processor_seconds(pid: int) -> float:
+    """Return the time that all threads of a process used; zero where the system does not tell."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text("utf-8").rsplit(")", 1)[1].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def _peak() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
@@ -81,6 +91,7 @@ class _Child:
     connection: Connection
     request: Request | None = None
     started: float = 0.0
+    used: float = 0.0
 
     @classmethod
     def start(cls) -> _Child:
@@ -93,13 +104,18 @@ class _Child:
 
     def give(self, request: Request) -> None:
         self.request, self.started = request, time.monotonic()
+        self.used = _processor_seconds(self.process.pid)
         self.connection.send(request)
 
     def seconds(self) -> float:
         return time.monotonic() - self.started
 
     def overdue(self) -> bool:
-        return self.request is not None and self.seconds() > self.request.limit
+        """Whether the case took too long: of the processor's time, or far too long by the clock."""
+        if self.request is None:
+            return False
+        used = _processor_seconds(self.process.pid) - self.used
+        return used > self.request.limit or self.seconds() > _WAITING * self.request.limit
 
     def end(self) -> int:
         with suppress(ProcessLookupError, PermissionError):
@@ -165,10 +181,11 @@ class Pool:
     def _once_more(self, request: Request) -> Answer:
         """Try a case that took too long once more, with patience."""
         child = _Child.start()
-        child.give(request)
+        child.give(replace(request, limit=_PATIENCE * request.limit))
         try:
-            answered = child.connection.poll(_PATIENCE * request.limit)
-            received = _received(child) if answered else None
+            while not child.overdue() and not child.connection.poll(0.5):
+                pass
+            received = _received(child)
         finally:
             seconds = child.seconds()
             child.end()

@@ -22,7 +22,8 @@ _SHUFFLE = "X = X[:, rng.permutation(d)]"
 _BEND = "X[:, 1:] += np.sin(2.0 * X[:, :-1])"
 
 _CELLS = (
-    "1e200 -1e200 1e308 -1.7e308 5e-324 1e-310 1e16 1e155 np.nan np.inf -np.inf 1e100 0.0".split()
+    *("1e200", "-1e200", "1e308", "-1.7e308", "5e-324", "1e-310", "1e16", "1e155", "1e100"),
+    *("np.nan", "np.inf", "-np.inf", "0.0"),
 )
 _POWERS = (-323, -308, -305, -300, -250, -200, -160, -154, -150, -100, -50, -9)
 _POWERS = (*_POWERS, *(-power for power in _POWERS if power > -308))

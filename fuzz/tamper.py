@@ -256,7 +256,7 @@ def _change_npz(file: Path, name: str, change: str) -> None:
 
 
 def reseal(folder: Path) -> None:
-    """Write the digest of the changed weights into the model, so that it does not give them away."""
+    """Write the digest of the changed weights into the model, or it would give them away."""
     try:
         record = json.loads((folder / "model.json").read_text("utf-8"))
         record["weights_sha256"] = hashlib.sha256((folder / "weights.npz").read_bytes()).hexdigest()
