@@ -21,6 +21,7 @@ import numpy as np
 from scipy import stats
 from scipy.fft import dct
 
+from analyticdag._parameters import shown
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.errors import MissingDependencyError, ParameterError
 
@@ -64,7 +65,8 @@ def _named_mask(name: str, S: FloatArray, n_samples: int) -> BoolArray:
     if name == "pc":
         return _pc_mask(correlations(S), n_samples)
     raise ParameterError(
-        f"candidates must be None, 'correlation', 'markov', 'pc' or a boolean mask, not {name!r}"
+        "candidates must be None, 'correlation', 'markov', 'pc' or a boolean mask, not "
+        f"{shown(name)}"
     )
 
 
@@ -125,10 +127,13 @@ def _rows_with_covariance(S: FloatArray, n_samples: int) -> FloatArray:
 
 
 def _given_mask(candidates: Any, n_features: int) -> BoolArray:
-    mask = np.asarray(candidates)
+    try:
+        mask = np.asarray(candidates)
+    except ValueError:  # rows of different lengths
+        mask = np.empty(0)
     if mask.dtype != bool or mask.shape != (n_features, n_features):
         raise ParameterError(
             f"a candidates mask must be boolean with shape {(n_features, n_features)}, "
-            f"but it has dtype {mask.dtype} and shape {mask.shape}"
+            f"but it has dtype {mask.dtype} and shape {mask.shape}; compare with 0 to make one"
         )
     return mask

@@ -20,6 +20,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from analyticdag._parameters import shown
 from analyticdag._terms import Atom, ExpAtom, InvAtom, LogAtom, Term, collected
 from analyticdag._typing import FloatArray
 from analyticdag.errors import NotInClassError, OutsideDomainError, ParameterError
@@ -246,11 +247,12 @@ def named(name: str, s: float = 1.0) -> AnalyticFunction:
     """The paper's constraints by name: "exponential", "order-1", "order-2", … any order."""
     if name == "exponential":
         return Exponential(s)
-    match = re.fullmatch(r"order-([1-9][0-9]*)", str(name))
+    match = re.fullmatch(r"order-([1-9][0-9]{0,8})", str(name))
     if match is None:
         raise ParameterError(
-            f"constraint {name!r} is not known; use 'exponential', 'order-1', 'order-2', … "
-            "(any whole number), or a function built from analyticdag.functions"
+            f"constraint {shown(name)} is not known; use 'exponential', 'order-1', 'order-2', … "
+            "(any whole number below a thousand million), or a function built from "
+            "analyticdag.functions"
         )
     order = int(match[1])
     return Logarithm(s) if order == 1 else Inverse(s) ** (order - 1)

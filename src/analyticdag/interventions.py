@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from analyticdag._parameters import is_hashable, is_missing, shown
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag._validation import constant_columns
 from analyticdag.errors import DataError
@@ -122,7 +123,7 @@ def intervention_mask(given: Any, names: Sequence[Hashable], n_rows: int) -> Boo
     """
     if given is None:
         return None
-    values = np.asarray(given)
+    values = _cells(given)
     if values.dtype == bool and values.ndim == 2:
         mask = _checked_mask(values, n_rows, len(names))
     else:
@@ -152,6 +153,25 @@ def equivalence_class(graph: BoolArray, mask: BoolArray | None) -> IntArray:
     return orient_with_knowledge(cpdag, ~(graph.T & separated(mask)))
 
 
+def _cells(given: Any) -> Any:
+    """Return the given as an array; a masked entry would say that nobody knows what was done."""
+    if np.ma.is_masked(given):
+        raise DataError(
+            "interventions have masked (missing) entries; fill them with None, or with False in a "
+            "mask, where nothing was perturbed"
+        )
+    try:
+        # NumPy would make a text of the NaN in a list of names.
+        values = np.asarray(given, dtype=object if isinstance(given, list | tuple) else None)
+    except ValueError as error:
+        raise DataError(
+            "interventions must name one column or None for each row; for several at once pass a "
+            "boolean mask of the shape of X"
+        ) from error
+    is_mask = values.ndim == 2 and all(isinstance(entry, bool | np.bool_) for entry in values.flat)
+    return values.astype(bool) if is_mask else values
+
+
 def _checked_mask(mask: BoolArray, n_rows: int, n_columns: int) -> BoolArray:
     if mask.shape != (n_rows, n_columns):
         raise DataError(
@@ -162,7 +182,7 @@ def _checked_mask(mask: BoolArray, n_rows: int, n_columns: int) -> BoolArray:
 
 
 def _mask_of_targets(targets: Any, names: Sequence[Hashable], n_rows: int) -> BoolArray:
-    if targets.shape != (n_rows,):
+    if targets.shape != (n_rows,) or targets.dtype == bool:
         raise DataError(
             f"interventions must name a column or None for each of the {n_rows} rows, or be a "
             f"boolean mask of the shape of X; got shape {targets.shape} of {targets.dtype}"
@@ -171,13 +191,15 @@ def _mask_of_targets(targets: Any, names: Sequence[Hashable], n_rows: int) -> Bo
     numbered = any(isinstance(name, int) for name in names)  # then a number is a name
     mask = np.zeros((n_rows, len(names)), dtype=bool)
     for row, target in enumerate(targets.tolist()):
-        if target is None or target == "" or target != target:  # NaN is not itself
+        if is_missing(target) or (isinstance(target, str) and not target):
             continue
-        index = index_of.get(target, None if numbered else target)
+        may_name = is_hashable(target) and not isinstance(target, bool)
+        index = index_of.get(target, None if numbered else target) if may_name else None
         if not isinstance(index, int) or isinstance(index, bool) or not 0 <= index < len(names):
             raise DataError(
-                f"interventions name {target!r} in row {row}, which is not a column; the columns "
-                f"are {list(names)[:_SHOWN]}, and None stands for a row without an intervention"
+                f"interventions name {shown(target)} in row {row}, which is not a column; the "
+                f"columns are {list(names)[:_SHOWN]}, and None stands for a row without an "
+                "intervention"
             )
         mask[row, index] = True
     return mask

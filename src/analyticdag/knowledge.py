@@ -21,6 +21,7 @@ from typing import Any, TypeAlias
 import networkx as nx
 import numpy as np
 
+from analyticdag._parameters import is_hashable, is_missing, shown, whole
 from analyticdag._typing import BoolArray
 from analyticdag.errors import KnowledgeError
 
@@ -72,14 +73,21 @@ class Knowledge:
         put(self, "required_edges", _edges(self.required_edges, "required_edges"))
         put(self, "forbidden_edges", _edges(self.forbidden_edges, "forbidden_edges"))
         put(self, "tiers", _tiers(self.tiers))
-        _check_limit(self.max_parents)
+        if self.max_parents is not None:
+            words = "None, or a whole number"
+            limit = whole("max_parents", self.max_parents, 1, what=words, error=KnowledgeError)
+            put(self, "max_parents", limit)
         self._refuse_contradictions(lambda column: column)
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Knowledge:
         """Build knowledge from a mapping with the constructor's keys, as a JSON file holds it."""
         known = ("required_edges", "forbidden_edges", "tiers", "max_parents")
-        unknown = sorted(set(record) - set(known))
+        if not isinstance(record, Mapping):
+            raise KnowledgeError(
+                f"knowledge is a mapping with the keys {list(known)}, not {shown(record)}"
+            )
+        unknown = sorted((key for key in record if key not in known), key=str)
         if unknown:
             raise KnowledgeError(f"unknown knowledge {unknown}; the keys are {list(known)}")
         return cls(**record)
@@ -163,8 +171,8 @@ def _edges(edges: Iterable[Edge], argument: str) -> tuple[Edge, ...]:
     pairs: dict[Edge, None] = {}
     for edge in _each(edges, argument):
         if isinstance(edge, str) or not isinstance(edge, Sequence) or len(edge) != 2:
-            raise KnowledgeError(f"{argument} takes (cause, effect) pairs, not {edge!r}")
-        cause, effect = edge
+            raise KnowledgeError(f"{argument} takes (cause, effect) pairs, not {shown(edge)}")
+        cause, effect = (_column(end, argument) for end in edge)
         if cause == effect:
             raise KnowledgeError(f"{argument} has an edge from {cause!r} to itself; drop it")
         pairs[(cause, effect)] = None
@@ -173,16 +181,28 @@ def _edges(edges: Iterable[Edge], argument: str) -> tuple[Edge, ...]:
 
 def _each(items: Any, argument: str) -> Iterable[Any]:
     if isinstance(items, str) or not isinstance(items, Iterable):
-        raise KnowledgeError(f"{argument} must be a list, empty if there are none, not {items!r}")
+        raise KnowledgeError(
+            f"{argument} must be a list, empty if there are none, not {shown(items)}"
+        )
     return items
+
+
+def _column(column: Any, argument: str) -> Hashable:
+    """Return what names a column: a text, a number, or whatever else the table has as a name."""
+    if isinstance(column, bool) or is_missing(column) or not is_hashable(column):
+        raise KnowledgeError(
+            f"{argument} names columns by their name or position, and {shown(column)} is neither"
+        )
+    name: Hashable = column
+    return name
 
 
 def _tiers(tiers: Iterable[Collection[Hashable]]) -> Tiers:
     tiers = list(_each(tiers, "tiers"))
     for tier in tiers:
         if isinstance(tier, str) or not isinstance(tier, Collection):
-            raise KnowledgeError(f"a tier is a collection of columns, not {tier!r}")
-    return tuple(tuple(tier) for tier in tiers)
+            raise KnowledgeError(f"a tier is a collection of columns, not {shown(tier)}")
+    return tuple(tuple(_column(column, "tiers") for column in tier) for tier in tiers)
 
 
 def _tier_numbers(tiers: list[list[Any]], show: Callable[[Any], Hashable]) -> dict[Any, int]:
@@ -193,14 +213,6 @@ def _tier_numbers(tiers: list[list[Any]], show: Callable[[Any], Hashable]) -> di
                 raise KnowledgeError(f"{show(column)!r} is in the tiers twice; keep one of them")
             numbers[column] = number
     return numbers
-
-
-def _check_limit(max_parents: int | None) -> None:
-    is_count = isinstance(max_parents, int | np.integer) and not isinstance(max_parents, bool)
-    if max_parents is not None and (not is_count or max_parents < 1):
-        raise KnowledgeError(
-            f"max_parents must be a whole number of at least 1, or None, not {max_parents!r}"
-        )
 
 
 def _column_finder(names: Sequence[Hashable]) -> Callable[[Hashable], int]:
@@ -215,7 +227,7 @@ def _column_finder(names: Sequence[Hashable]) -> Callable[[Hashable], int]:
             return int(column)
         close = difflib.get_close_matches(str(column), [str(name) for name in names], n=3)
         advice = f"did you mean {' or '.join(map(repr, close))}?" if close else _listing(names)
-        raise KnowledgeError(f"knowledge names {column!r}, which is not a column; {advice}")
+        raise KnowledgeError(f"knowledge names {shown(column)}, which is not a column; {advice}")
 
     return find
 

@@ -393,7 +393,7 @@ def test_standardised_data_are_warned_of_once() -> None:
         ({"constraint": "order-0"}, "constraint 'order-0' is not known"),
         ({"knowledge": {"required": []}}, "knowledge must be a Knowledge or None, not dict"),
         ({"schedule": [1.0]}, "schedule must be a Schedule or None, not list"),
-        ({"dtype": "float16"}, "dtype must be 'float64', 'float32' or None"),
+        ({"dtype": "float16"}, "dtype must be one of .None, 'float64', 'float32'"),
         ({"device": "nowhere"}, "device='nowhere' cannot be used here"),
         ({"checkpoint": 3}, "checkpoint must be the name of a file or None, not 3"),
         ({"loss": "logistic", "standardize": True}, "needs 0/1 data, which standardize=True"),

@@ -189,7 +189,7 @@ def test_no_seed_draws_another_one_each_time() -> None:
         ({"subsample": 1.5}, "a fraction between 0 and 1, or 'complementary', not 1.5"),
         ({"subsample": "half"}, "or 'complementary', not 'half'"),
         ({"subsample": "complementary", "n_resamples": 7}, "even n_resamples, not 7; use 8"),
-        ({"random_state": -1}, "random_state must be a whole number of at least 0, or None"),
+        ({"random_state": -1}, "random_state must be None, or a whole number of at least 0"),
         ({"random_state": None, "checkpoint": "file"}, "give random_state a number"),
         ({"estimator": TopCorrelation(checkpoint="a")}, "the estimator has a checkpoint file"),
     ],

@@ -6,16 +6,13 @@ sense, is refused with the reason. Nothing is swapped for something else.
 
 from __future__ import annotations
 
-import math
 import os
-from collections.abc import Collection
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-from sklearn.utils import check_random_state
-
+from analyticdag._parameters import choice, flag, number, seed_of, shown, whole
 from analyticdag.errors import ParameterError
 from analyticdag.functions import AnalyticFunction, Truncated, as_function
 from analyticdag.knowledge import Knowledge
@@ -29,6 +26,9 @@ LOSSES = ("auto", *COVARIANCE_LOSSES, "logistic")
 # Losses that read the scale of the columns: on standardised data they have nothing to go by.
 SCALE_LOSSES = ("mse", "likelihood-ev")
 SOLVERS = ("fast", "adam", "order")
+# A visit of the exact path to one column costs the square of the order, some fifty times over: at
+# this order half a million operations, as much as its regression in a graph of a hundred nodes.
+MOST_ORDER = 100
 # Names that lambda1 takes instead of a number, and the criterion each stands for.
 CRITERIA = {"auto": "ebic", "ebic": "ebic", "cv": "cv", "stars": "stars"}
 
@@ -82,6 +82,7 @@ class Options:
     def of(cls, estimator: Any) -> Options:
         """Check every parameter of an AnalyticDAG."""
         _check_choices(estimator)
+        _check_kinds(estimator)
         _check_combination(estimator)
         _check_selection(estimator)
         knowledge = Knowledge() if estimator.knowledge is None else estimator.knowledge
@@ -89,11 +90,13 @@ class Options:
         schedule = preset_schedule(minimiser) if estimator.schedule is None else estimator.schedule
         check_type("knowledge", knowledge, Knowledge)
         check_type("schedule", schedule, Schedule)
+        function = as_function(estimator.constraint)
+        _check_order(minimiser, function)
         return cls(
             loss=estimator.loss,
-            function=as_function(estimator.constraint),
-            lambda1=_at_least_zero("lambda1", _number(estimator.lambda1, CRITERIA)),
-            w_threshold=_at_least_zero("w_threshold", _number(estimator.w_threshold, {"auto"})),
+            function=function,
+            lambda1=_number("lambda1", estimator.lambda1, list(CRITERIA)),
+            w_threshold=_number("w_threshold", estimator.w_threshold, ["auto"]),
             criterion=CRITERIA.get(estimator.lambda1) if _is_text(estimator.lambda1) else None,
             choose_threshold=_is_text(estimator.w_threshold),
             minimiser=minimiser,
@@ -105,7 +108,7 @@ class Options:
             standardize=bool(estimator.standardize),
             seed=seed_of(estimator.random_state),
             n_jobs=_jobs(estimator.n_jobs),
-            verbose=int(estimator.verbose),
+            verbose=_verbose(estimator.verbose),
             checkpoint=None if estimator.checkpoint is None else Path(estimator.checkpoint),
         )
 
@@ -114,9 +117,11 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str)
 
 
-def _number(value: Any, choices: Collection[str]) -> Any:
+def _number(name: str, value: Any, words: list[str]) -> float:
     """Return zero for a value that the data are asked to choose."""
-    return 0.0 if _is_text(value) and value in choices else value
+    if _is_text(value) and value in words:
+        return 0.0
+    return number(name, value, instead=f" or one of {words}")
 
 
 def _minimiser(solver: Any) -> Adam | Columns | None:
@@ -142,34 +147,52 @@ def _default_start(minimiser: Adam | Columns | None) -> str | None:
     return "variance" if isinstance(minimiser, Columns) else "zero"
 
 
+def _check_order(minimiser: Any, function: AnalyticFunction | Truncated) -> None:
+    if not isinstance(minimiser, Columns) or isinstance(function, Truncated):
+        return
+    if function.pole_order > MOST_ORDER:
+        raise ParameterError(
+            f"a constraint of order {function.pole_order} would keep the exact path busy for days: "
+            f"its cost grows with the square of the order; use an order of at most {MOST_ORDER}, "
+            "or solver='adam'"
+        )
+
+
 def _jobs(n_jobs: Any) -> int | None:
     is_count = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
-    if n_jobs is not None and (not is_count or n_jobs == 0):
+    if n_jobs is not None and (not is_count or n_jobs == 0 or abs(n_jobs) > 2**31):
         raise ParameterError(
-            f"n_jobs must be a number of threads, -1 or None for all processors, not {n_jobs!r}"
+            "n_jobs must be a number of threads, -1 or None for all processors, "
+            f"not {shown(n_jobs)}"
         )
     return None if n_jobs is None else int(n_jobs)
 
 
-def seed_of(random_state: Any) -> int:
-    """Return a seed; None is a fixed one, so that a fit is repeatable unless asked otherwise."""
-    if random_state is None:
-        return 0
-    return int(check_random_state(random_state).randint(2**31 - 1))
+def _verbose(verbose: Any) -> int:
+    return int(verbose) if isinstance(verbose, bool) else whole("verbose", verbose, 0, 2**31)
 
 
 def _check_choices(estimator: Any) -> None:
-    if estimator.loss not in LOSSES:
-        raise ParameterError(f"loss must be one of {LOSSES}, not {estimator.loss!r}")
+    choice("loss", estimator.loss, LOSSES)
     named = isinstance(estimator.solver, str) and estimator.solver in SOLVERS
     if not named and not isinstance(estimator.solver, Adam | Columns):
         raise ParameterError(
             f"solver must be one of {SOLVERS}, an Adam(...) or a Columns(...), "
-            f"not {estimator.solver!r}"
+            f"not {shown(estimator.solver)}"
         )
     if not isinstance(estimator.checkpoint, str | os.PathLike | None):
         raise ParameterError(
-            f"checkpoint must be the name of a file or None, not {estimator.checkpoint!r}"
+            f"checkpoint must be the name of a file or None, not {shown(estimator.checkpoint)}"
+        )
+
+
+def _check_kinds(estimator: Any) -> None:
+    flag("refine", estimator.refine)
+    flag("standardize", estimator.standardize)
+    choice("dtype", estimator.dtype, (None, "float64", "float32"))
+    if not isinstance(estimator.device, str | None):
+        raise ParameterError(
+            f"device must be a name such as 'cpu' or 'cuda', or None, not {shown(estimator.device)}"
         )
 
 
@@ -229,13 +252,3 @@ def check_type(name: str, value: Any, expected: type) -> None:
         raise ParameterError(
             f"{name} must be a {expected.__name__} or None, not {type(value).__name__}"
         )
-
-
-def _at_least_zero(name: str, value: Any) -> float:
-    is_number = isinstance(value, Real) and not isinstance(value, bool)
-    if not is_number or not 0 <= value < math.inf:
-        words = list(CRITERIA) if name == "lambda1" else ["auto"]
-        raise ParameterError(
-            f"{name} must be a number of at least 0 or one of {words}, not {value!r}"
-        )
-    return float(value)

@@ -46,7 +46,7 @@ class Start:
         d = len(statistics.names)
         try:
             W = np.array(self.weights, dtype=np.float64)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise ParameterError("start must hold numbers: the weights to begin with") from error
         if W.shape != (d, d) or not np.isfinite(W).all():
             raise ParameterError(

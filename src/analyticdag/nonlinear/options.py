@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from analyticdag._parameters import seed_of
 from analyticdag.errors import ParameterError
 from analyticdag.functions import AnalyticFunction, Truncated, as_function
 from analyticdag.knowledge import Knowledge
-from analyticdag.linear.options import check_type, seed_of
+from analyticdag.linear.options import check_type
 from analyticdag.optimize.trace import Status
 
 VARIANCES = {"gran-dag": ("constant", "learned"), "mlp": ("equal", "constant")}

@@ -19,6 +19,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike
 
+from analyticdag._parameters import flag, shown, whole
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.errors import ParameterError
 from analyticdag.graphs import to_networkx
@@ -30,7 +31,12 @@ from analyticdag.simulate.mechanisms import (
     signed_uniform,
 )
 from analyticdag.simulate.noise import NoiseName, NoiseScale, check_noise, draw_noise, node_scales
-from analyticdag.simulate.random_graphs import parse_code, random_dag
+from analyticdag.simulate.random_graphs import check_generator, parse_code, random_dag
+
+# A matrix of this many nodes takes 80 GB, a table of so many cells as well.
+MOST_NODES, MOST_CELLS = 100_000, 10**10
+# Beyond this, squares are no numbers any more, and no fit could use the data.
+LARGEST_VALUE = 1e150
 
 __all__ = ["Simulation", "random_dag", "sample", "simulate"]
 
@@ -101,7 +107,7 @@ def simulate(
         ``"linear"``, ``"mlp"``, ``"gp"`` or ``"additive"``.
     """
     parse_code(graph)
-    d = _whole_number("n_nodes", n_nodes)
+    d = whole("n_nodes", n_nodes, 1, MOST_NODES)
     checked_seed = _check_seed(seed)
     # The order of the children is part of the contract: a new one goes to the end.
     graph_rng, weights_rng, scale_rng, noise_rng, functions_rng = _children(checked_seed, 5)
@@ -137,7 +143,11 @@ def sample(
     ``functions_rng`` draws the functions of a nonlinear mechanism; by default ``rng`` does.
     """
     W = square_matrix(weights, "weights")
-    n = _whole_number("n_samples", n_samples)
+    n = whole("n_samples", n_samples, 1, MOST_CELLS // max(len(W), 1))
+    standardize = flag("standardize", standardize)
+    check_generator("rng", rng)
+    if functions_rng is not None:
+        check_generator("functions_rng", functions_rng)
     check_noise(noise)
     check_mechanism(mechanism)
     scales = node_scales(noise_scale, len(W), rng)
@@ -149,13 +159,19 @@ def sample(
             "standardize needs continuous data of at least 2 rows; "
             f"got noise={noise!r}, n_samples={n}; leave standardize=False"
         )
-    X = run_equations(
-        W,
-        draw_noise(noise, scales, n, rng),
-        mechanism=mechanism,
-        binary=binary,
-        functions_rng=rng if functions_rng is None else functions_rng,
-    )
+    with np.errstate(over="ignore", invalid="ignore"):  # looked for below
+        X = run_equations(
+            W,
+            draw_noise(noise, scales, n, rng),
+            mechanism=mechanism,
+            binary=binary,
+            functions_rng=rng if functions_rng is None else functions_rng,
+        )
+    if not np.abs(X).max(initial=0.0) < LARGEST_VALUE:
+        raise ParameterError(
+            "effects grow along the paths of this graph until they are no numbers any more; use "
+            "smaller weights (weight_range), a smaller noise_scale, or fewer edges"
+        )
     if standardize:
         X -= X.mean(axis=0)
         X /= X.std(axis=0)
@@ -180,7 +196,8 @@ def _check_seed(seed: Any) -> int | tuple[int, ...] | None:
         np.random.SeedSequence(numbers)
     except (TypeError, ValueError) as error:
         raise ParameterError(
-            f"seed must be a non-negative whole number, a sequence of them, or None; got {seed!r}"
+            "seed must be a non-negative whole number, a sequence of them, or None; "
+            f"got {shown(seed)}"
         ) from error
     return numbers
 
@@ -190,23 +207,16 @@ def _children(seed: int | tuple[int, ...] | None, count: int) -> list[np.random.
     return [np.random.default_rng(child) for child in children]
 
 
-def _whole_number(name: str, value: Any) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError:
-        number = 0
-    if number < 1:
-        raise ParameterError(f"{name} must be a whole number of at least 1; got {value!r}")
-    return number
-
-
 def _check_weight_range(weight_range: tuple[float, float]) -> tuple[float, float]:
     try:
         low, high = (float(bound) for bound in weight_range)
-    except (TypeError, ValueError) as error:
-        raise ParameterError(f"weight_range must be (low, high); got {weight_range!r}") from error
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ParameterError(
+            f"weight_range must be (low, high); got {shown(weight_range)}"
+        ) from error
     if not 0.0 < low <= high < np.inf:
         raise ParameterError(
-            f"weights are ±U(low, high): weight_range needs 0 < low <= high; got {weight_range!r}"
+            "weights are ±U(low, high): weight_range needs 0 < low <= high; "
+            f"got {shown(weight_range)}"
         )
     return low, high

@@ -19,8 +19,8 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit
 
+from analyticdag._parameters import choice
 from analyticdag._typing import FloatArray, IntArray
-from analyticdag.errors import ParameterError
 from analyticdag.graphs import topological_order
 
 __all__ = ["MechanismName", "check_mechanism", "run_equations", "signed_uniform"]
@@ -36,10 +36,7 @@ _Function: TypeAlias = Callable[[FloatArray, np.random.Generator], FloatArray]
 
 def check_mechanism(mechanism: str) -> None:
     """Refuse an unknown name."""
-    if mechanism != "linear" and mechanism not in _NONLINEAR:
-        raise ParameterError(
-            f"mechanism must be one of {get_args(MechanismName)}; got {mechanism!r}"
-        )
+    choice("mechanism", mechanism, get_args(MechanismName))
 
 
 def run_equations(

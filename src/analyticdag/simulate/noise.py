@@ -25,6 +25,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from analyticdag._parameters import choice, shown
 from analyticdag._typing import FloatArray
 from analyticdag.errors import ParameterError
 
@@ -44,8 +45,7 @@ _STANDARD: dict[str, Callable[[np.random.Generator, tuple[int, int]], FloatArray
 
 def check_noise(noise: str) -> None:
     """Refuse an unknown name."""
-    if noise not in _STANDARD:
-        raise ParameterError(f"noise must be one of {get_args(NoiseName)}; got {noise!r}")
+    choice("noise", noise, get_args(NoiseName))
 
 
 def draw_noise(
@@ -69,7 +69,7 @@ def node_scales(scale: NoiseScale, n_nodes: int, rng: np.random.Generator) -> Fl
             f"noise_scale needs one number per node ({n_nodes}); got shape {scales.shape}"
         )
     if not (np.isfinite(scales) & (scales > 0)).all():
-        raise ParameterError(f"noise_scale must be positive and finite; got {scale!r}")
+        raise ParameterError(f"noise_scale must be positive and finite; got {shown(scale)}")
     return scales
 
 
@@ -77,7 +77,7 @@ def _check_range(scale: tuple[float, ...]) -> tuple[float, float]:
     bounds = _numbers(scale)
     if bounds.shape != (2,) or not (0 < bounds[0] <= bounds[1] < np.inf):
         raise ParameterError(
-            f"a tuple as noise_scale is (low, high) with 0 < low <= high; got {scale!r} "
+            f"a tuple as noise_scale is (low, high) with 0 < low <= high; got {shown(scale)} "
             "(for one scale per node pass a list or an array)"
         )
     return float(bounds[0]), float(bounds[1])
@@ -86,5 +86,5 @@ def _check_range(scale: tuple[float, ...]) -> tuple[float, float]:
 def _numbers(scale: ArrayLike) -> FloatArray:
     try:
         return np.array(scale, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ParameterError(f"noise_scale must hold numbers; got {scale!r}") from error
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ParameterError(f"noise_scale must hold numbers; got {shown(scale)}") from error

@@ -18,18 +18,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
+from analyticdag._parameters import shown, whole
 from analyticdag._typing import BoolArray, IntArray
 from analyticdag.errors import ParameterError
 
-__all__ = ["parse_code", "random_dag"]
+__all__ = ["check_generator", "parse_code", "random_dag"]
 
 
 def random_dag(code: str, n_nodes: int, rng: np.random.Generator) -> BoolArray:
     """Draw the adjacency matrix of a random DAG, e.g. ``random_dag("ER2", 100, rng)``."""
     family, k = parse_code(code)
+    n_nodes = whole("n_nodes", n_nodes, 1)
+    check_generator("rng", rng)
     tails, heads = _FAMILIES[family](n_nodes, k, rng)
     label = rng.permutation(n_nodes)
     edges = np.zeros((n_nodes, n_nodes), dtype=np.bool_)
@@ -37,12 +41,18 @@ def random_dag(code: str, n_nodes: int, rng: np.random.Generator) -> BoolArray:
     return edges
 
 
+def check_generator(name: str, rng: Any) -> None:
+    """Refuse what numbers cannot be drawn from."""
+    if not isinstance(rng, np.random.Generator):
+        raise ParameterError(f"{name} must be a numpy.random.default_rng(seed), not {shown(rng)}")
+
+
 def parse_code(code: str) -> tuple[str, int]:
     """Split ``"ER2"`` into ``("ER", 2)``."""
-    match = re.fullmatch(r"([A-Z]+)(\d+)", code) if isinstance(code, str) else None
+    match = re.fullmatch(r"([A-Z]+)([0-9]{1,9})", code) if isinstance(code, str) else None
     if match is None or match[1] not in _FAMILIES:
         raise ParameterError(
-            f"unknown graph {code!r}; write one of {', '.join(_FAMILIES)} and the number of "
+            f"unknown graph {shown(code)}; write one of {', '.join(_FAMILIES)} and the number of "
             "edges per node, e.g. 'ER2'"
         )
     return match[1], int(match[2])

@@ -18,6 +18,7 @@ import narwhals as nw
 import numpy as np
 from sklearn.base import clone
 
+from analyticdag._parameters import shown, whole
 from analyticdag._typing import BoolArray, IntArray
 from analyticdag.errors import AnalyticDAGWarning, DataError, ParameterError
 from analyticdag.graphs import to_cpdag
@@ -59,18 +60,15 @@ class Scheme:
 
 def check_scheme(n_samples: int, subsample: Any, seed: int, n_resamples: Any) -> Scheme:
     """Refuse what cannot be drawn."""
-    is_count = isinstance(n_resamples, int | np.integer) and not isinstance(n_resamples, bool)
-    if not is_count or n_resamples < 1:
-        raise ParameterError(
-            f"n_resamples must be a whole number of at least 1, not {n_resamples!r}"
-        )
+    n_resamples = whole("n_resamples", n_resamples, 1)
     is_fraction = isinstance(subsample, Real) and 0 < float(subsample) < 1
-    if subsample is not None and subsample != COMPLEMENTARY and not is_fraction:
+    is_word = isinstance(subsample, str) and subsample == COMPLEMENTARY
+    if subsample is not None and not is_word and not is_fraction:
         raise ParameterError(
             "subsample must be None (the bootstrap), a fraction between 0 and 1, or "
-            f"{COMPLEMENTARY!r}, not {subsample!r}"
+            f"{COMPLEMENTARY!r}, not {shown(subsample)}"
         )
-    if subsample == COMPLEMENTARY and n_resamples % 2:
+    if is_word and n_resamples % 2:
         raise ParameterError(
             f"complementary pairs need an even n_resamples, not {n_resamples}; use "
             f"{n_resamples + 1}"

@@ -15,11 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any, Literal, TypeAlias
 
 import networkx as nx
 import numpy as np
 
+from analyticdag._parameters import choice, shown
 from analyticdag._typing import FloatArray, IntArray
 from analyticdag.errors import ParameterError
 from analyticdag.linear.labels import Edge
@@ -103,9 +105,9 @@ class Stability:
                 "the error bound holds for complementary pairs only; run bootstrap with "
                 f"subsample={COMPLEMENTARY!r}"
             )
-        if assumption not in ("none", "unimodal"):
-            raise ParameterError(f"assumption must be 'none' or 'unimodal', not {assumption!r}")
-        if not 0.5 < threshold <= 1.0:
+        choice("assumption", assumption, ("none", "unimodal"))
+        _check_share(threshold)
+        if threshold <= 0.5:
             raise ParameterError(
                 f"the bound needs a threshold above 0.5 and at most 1, not {threshold!r}"
             )
@@ -171,5 +173,7 @@ def _unimodal(threshold: float, theta: float, n_pairs: int) -> float:
 
 
 def _check_share(threshold: float) -> None:
-    if not 0.0 < threshold <= 1.0:
-        raise ParameterError(f"threshold must be a share above 0 and at most 1, not {threshold!r}")
+    if not isinstance(threshold, Real) or not 0.0 < threshold <= 1.0:
+        raise ParameterError(
+            f"threshold must be a share above 0 and at most 1, not {shown(threshold)}"
+        )

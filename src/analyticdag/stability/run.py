@@ -12,6 +12,7 @@ import joblib
 import numpy as np
 from sklearn.base import clone
 
+from analyticdag._parameters import whole
 from analyticdag._validation import check_table, column_names
 from analyticdag.errors import AnalyticDAGWarning, ParameterError
 from analyticdag.interventions import intervention_mask
@@ -108,9 +109,4 @@ def _seed(random_state: Any, checkpoint: Any) -> int:
                 "random_state a number"
             )
         return int(np.random.SeedSequence().generate_state(1)[0])
-    is_count = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
-    if not is_count or random_state < 0:
-        raise ParameterError(
-            f"random_state must be a whole number of at least 0, or None, not {random_state!r}"
-        )
-    return int(random_state)
+    return whole("random_state", random_state, 0, what="None, or a whole number")

@@ -1,0 +1,110 @@
+"""The gate for arguments: a value in the form the code uses, or one line that says what is wanted.
+
+    flag, whole, number, choice, seed_of        one argument each; NumPy's scalars are welcome
+
+Tables of values pass another gate, `_validation.read_columns`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from analyticdag.errors import InputError, ParameterError
+
+LARGEST = float(np.finfo(np.float64).max)
+# Types of pandas.NA, pandas.NaT and numpy.ma.masked, by name: pandas need not be there.
+_MISSING = ("NAType", "NaTType", "MaskedConstant")
+# The longest text of a value that a message quotes.
+_QUOTED = 80
+
+
+def shown(value: Any) -> str:
+    """Return a value as a message quotes it: on one line, and not endless."""
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # repr is the caller's code, and of an int of 5,000 digits Python has none
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= _QUOTED else f"{text[: _QUOTED - 3]}..."
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value stands for none: None, NaN, and what pandas and NumPy have beside them."""
+    is_nan = isinstance(value, float | np.floating) and value != value
+    return value is None or is_nan or type(value).__name__ in _MISSING
+
+
+def is_hashable(value: Any) -> bool:
+    """Whether a value can name something; a tuple may hold a list, so its type does not tell."""
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+def flag(name: str, value: Any) -> bool:
+    """Return True or False, whoever's; a text such as "no" would count as true."""
+    if not isinstance(value, bool | np.bool_):
+        raise ParameterError(f"{name} must be True or False, not {shown(value)}")
+    return bool(value)
+
+
+def whole(
+    name: str,
+    value: Any,
+    least: int,
+    most: int | None = None,
+    *,
+    what: str = "a whole number",
+    error: type[InputError] = ParameterError,
+) -> int:
+    """Return a whole number of at least `least`; a bool is none."""
+    is_whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not is_whole or value < least or (most is not None and value > most):
+        upper = "" if most is None else f" and at most {most}"
+        raise error(f"{name} must be {what} of at least {least}{upper}, not {shown(value)}")
+    return int(value)
+
+
+def number(
+    name: str, value: Any, least: float = 0.0, most: float = LARGEST, *, instead: str = ""
+) -> float:
+    """Return a finite number from `least` to `most`; `instead` says what else could be given."""
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if not is_number or not least <= _as_float(value) <= most:
+        upper = "" if most == LARGEST else f" and at most {most:g}"
+        raise ParameterError(
+            f"{name} must be a number of at least {least:g}{upper}{instead}, not {shown(value)}"
+        )
+    return float(value)
+
+
+def _as_float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # 10**400
+        return math.inf
+
+
+def choice(name: str, value: Any, choices: Collection[str | None]) -> Any:
+    """Return one of the choices; compared as text, so that an array is refused like any other."""
+    if not isinstance(value, str | None) or value not in choices:
+        raise ParameterError(f"{name} must be one of {tuple(choices)}, not {shown(value)}")
+    return value
+
+
+def seed_of(random_state: Any) -> int:
+    """Return a seed; None is a fixed one, so that a fit is repeatable unless asked otherwise."""
+    if random_state is None:
+        return 0
+    if not isinstance(random_state, np.random.RandomState):
+        words = "a numpy RandomState, None, or a whole number"
+        random_state = np.random.RandomState(
+            whole("random_state", random_state, 0, 2**32 - 1, what=words)
+        )
+    return int(random_state.randint(2**31 - 1))
