@@ -19,6 +19,7 @@ from analyticdag._compiled import flat
 from analyticdag._constraint.kernels import order_gradient, times_transposed
 from analyticdag._terms import Term
 from analyticdag._typing import Array, IntArray
+from analyticdag.algorithm1 import OUTSIDE, Reset, algorithm1
 from analyticdag.errors import DataError, OutsideDomainError, ParameterError
 from analyticdag.functions import AnalyticFunction, Truncated, as_function
 from analyticdag.matrix_functions import MatrixPieces, NotConvergentError, Shifted
@@ -33,7 +34,6 @@ __all__ = ["Acyclicity"]
 
 _METHODS = ("auto", "lu", "doubling")
 _SMALL = 128  # components up to this size go to the compiled kernel (measured)
-_RESET_PER_ORDER = 0.1  # Algorithm 1 resets s to rho(A) + 0.1 * order
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Acyclicity:
     """The acyclicity constraint of an analytic function.
 
     ``method`` says how (I - A/s)^-1 is formed: by LU in blocks, by doubling the power series as
-    in Algorithm 1, or ("auto") by whichever is faster, LU on the CPU and doubling elsewhere.
+    in the paper, or ("auto") by whichever is faster, LU on the CPU and doubling elsewhere.
     """
 
     function: AnalyticFunction | Truncated
@@ -91,18 +91,17 @@ class Acyclicity:
             value = sum(float(self._whole(host[np.ix_(c, c)])[0]) for c in components)
         return _number_like(value, A), like(slope, A)
 
-    def adaptive(self, W: Any) -> tuple[Any, Array, float]:
+    def adaptive(self, W: Any, reset: Reset = OUTSIDE) -> tuple[Any, Array, float]:
         """Algorithm 1: value, gradient and the s used, reset to rho(A) + xi when outside."""
-        try:
-            return *self.value_and_gradient(W), self.function.scale
-        except OutsideDomainError as outside:
-            widened = self.widened(outside)
-            return *widened.value_and_gradient(W), widened.function.scale
+        return algorithm1(self, as_square_matrix(W, "W"), reset)
 
     def widened(self, outside: OutsideDomainError) -> Acyclicity:
         """The constraint with s reset to rho(A) + xi, for a matrix that was outside."""
-        s = outside.spectral_radius + _RESET_PER_ORDER * self._pole_order
-        return Acyclicity(self.function.scaled(s / outside.radius), self.method)
+        return OUTSIDE.widened(self, outside.spectral_radius)
+
+    def scaled(self, s: float) -> Acyclicity:
+        """The constraint of f(x/s), evaluated in the same way."""
+        return Acyclicity(self.function.scaled(s), self.method)
 
     @cached_property
     def _slope(self) -> tuple[float, AnalyticFunction | None]:
@@ -114,11 +113,6 @@ class Acyclicity:
             return 1.0, derivative
         term = derivative.terms[0]
         return term.coefficient, AnalyticFunction([Term(1.0, term.factors)])
-
-    @property
-    def _pole_order(self) -> int:
-        assert isinstance(self.function, AnalyticFunction)  # a polynomial is never outside
-        return self.function.pole_order
 
     def _by_components(self, W: np.ndarray[Any, Any]) -> tuple[float, np.ndarray[Any, Any]]:
         """h and its gradient where the CPU can read W: cyclic components only."""

@@ -202,6 +202,7 @@ class Truncated:
     degree: int
 
     radius = math.inf
+    pole_order = 1  # no pole: as the exponential
 
     def __post_init__(self) -> None:
         _check_whole(self.degree, "degree", least=1)

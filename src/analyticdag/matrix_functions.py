@@ -203,7 +203,9 @@ class MatrixPieces:
 
 
 def doubling(Y: Array) -> Array:
-    """sum_{i>=1} Y^i, twice as many terms a round (the loop of Algorithm 1).
+    """sum_{i>=1} Y^i, twice as many terms a round.
+
+    This is how the published Algorithm 1 forms the inverse; its reset of s is in ``algorithm1.py``.
 
     The residual D (I - Y) - I that the algorithm tests is, up to its sign, the next power of
     Y, which the next round needs anyway. The published loop gives up after 2d terms, and so

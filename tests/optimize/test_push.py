@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from analyticdag.acyclicity import Acyclicity
+from analyticdag.algorithm1 import OUTSIDE, SHORT_SERIES, Reset
 from analyticdag.errors import OutsideDomainError
 from analyticdag.functions import Exponential, Inverse, Truncated, named
-from analyticdag.optimize.push import adaptive, push_of
+from analyticdag.optimize.push import push_of
 
 FUNCTIONS = {
     **{name: named(name) for name in ("order-1", "order-2", "order-3", "order-4", "order-7")},
@@ -31,19 +32,19 @@ def weights(size: float, d: int = 6) -> Any:
     return W * np.sqrt(size / np.abs(np.linalg.eigvals(W * W)).max())
 
 
-@pytest.mark.parametrize("reset", [True, False])
+@pytest.mark.parametrize("reset", [SHORT_SERIES, OUTSIDE, None])
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_inside_the_domain_it_is_the_gradient(name: str, reset: bool) -> None:
+def test_inside_the_domain_it_is_the_gradient(name: str, reset: Reset | None) -> None:
     constraint = Acyclicity(FUNCTIONS[name])
     for W in (weights(0.5), np.triu(weights(0.5)), np.zeros((6, 6))):
-        push = push_of(constraint, W, reset=reset)
+        push = push_of(constraint, W, reset)
         np.testing.assert_allclose(push(W), constraint.gradient(W), rtol=1e-8, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_outside_it_resets_as_algorithm_1_does(name: str) -> None:
     constraint, W = Acyclicity(FUNCTIONS[name]), weights(3.0)
-    push = push_of(constraint, W, reset=True)
+    push = push_of(constraint, W, SHORT_SERIES)
     np.testing.assert_allclose(push(W), constraint.adaptive(W)[1], rtol=1e-6)
 
 
@@ -51,13 +52,13 @@ def test_outside_it_resets_as_algorithm_1_does(name: str) -> None:
 def test_outside_without_reset_it_says_so(name: str) -> None:
     constraint, W = Acyclicity(FUNCTIONS[name]), weights(3.0)
     with pytest.raises(OutsideDomainError):
-        push_of(constraint, W, reset=False)(W)
+        push_of(constraint, W, None)(W)
 
 
 def test_the_edge_of_the_domain_is_not_missed() -> None:
     constraint = Acyclicity(named("order-1"))
     inside, past = weights(0.999), weights(1.001)
-    push = push_of(constraint, inside, reset=False)
+    push = push_of(constraint, inside, None)
     np.testing.assert_allclose(push(inside), constraint.gradient(inside), rtol=1e-6)
     with pytest.raises(OutsideDomainError):
         push(past)
@@ -68,7 +69,7 @@ def test_the_edge_of_the_domain_is_not_missed() -> None:
 def test_next_to_a_strong_pole_s_is_reset(name: str, kind: Any) -> None:
     constraint = Acyclicity(FUNCTIONS[name])
     near, clear = weights(0.97), weights(0.92)
-    push = push_of(constraint, kind(near), reset=True)
+    push = push_of(constraint, kind(near), SHORT_SERIES)
     reset = Acyclicity(constraint.function.scaled(0.97 + 0.1 * constraint.function.pole_order))
     np.testing.assert_allclose(np.asarray(push(kind(near))), reset.gradient(near), rtol=1e-6)
     np.testing.assert_allclose(np.asarray(push(kind(clear))), constraint.gradient(clear), rtol=1e-6)
@@ -77,27 +78,27 @@ def test_next_to_a_strong_pole_s_is_reset(name: str, kind: Any) -> None:
 def test_the_more_nodes_the_closer_to_the_edge() -> None:
     constraint, W = Acyclicity(named("order-3")), weights(0.97, d=300)
     np.testing.assert_allclose(
-        push_of(constraint, W, reset=True)(W), constraint.gradient(W), rtol=1e-6
+        push_of(constraint, W, SHORT_SERIES)(W), constraint.gradient(W), rtol=1e-6
     )
 
 
 def test_the_simple_pole_is_approached_as_in_dagma() -> None:
     constraint, W = Acyclicity(named("order-1")), weights(0.999)
     np.testing.assert_allclose(
-        push_of(constraint, W, reset=True)(W), constraint.gradient(W), rtol=1e-6
+        push_of(constraint, W, SHORT_SERIES)(W), constraint.gradient(W), rtol=1e-6
     )
 
 
 def test_a_singular_matrix_is_outside() -> None:
     W = np.array([[0.0, 1.0], [1.0, 0.0]])
     with pytest.raises(OutsideDomainError):
-        push_of(Acyclicity(named("order-2")), W, reset=False)(W)
+        push_of(Acyclicity(named("order-2")), W, None)(W)
 
 
 def test_large_weights_do_not_lose_the_exponential() -> None:
     W = np.array([[0.0, 4.0], [3.0, 0.0]])
     constraint = Acyclicity(named("exponential"))
-    push = push_of(constraint, W, reset=True)
+    push = push_of(constraint, W, SHORT_SERIES)
     np.testing.assert_allclose(push(W), constraint.gradient(W), rtol=1e-10)
 
 
@@ -105,7 +106,7 @@ def test_weights_are_not_changed() -> None:
     for name in ("order-2", "exponential"):
         W = weights(0.5)
         before = W.copy()
-        push_of(Acyclicity(named(name)), W, reset=True)(W)
+        push_of(Acyclicity(named(name)), W, SHORT_SERIES)(W)
         np.testing.assert_array_equal(W, before)
 
 
@@ -118,13 +119,13 @@ def test_a_second_look_is_rare(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     for name, W in (("order-2", weights(1e-4)), ("order-1", weights(0.9))):
         seen.clear()
-        push_of(Acyclicity(named(name)), xp.asarray(W), reset=True)(xp.asarray(W))
+        push_of(Acyclicity(named(name)), xp.asarray(W), SHORT_SERIES)(xp.asarray(W))
         assert len(seen) == 1
 
 
 def test_records_show_the_s_that_was_used() -> None:
     constraint, W = Acyclicity(named("order-2")), weights(0.97)
-    h, gradient, s = adaptive(constraint, W)
+    h, gradient, s = constraint.adaptive(W, SHORT_SERIES)
     assert s == pytest.approx(0.97 + 0.2)
-    np.testing.assert_allclose(gradient, push_of(constraint, W, reset=True)(W), rtol=1e-6)
+    np.testing.assert_allclose(gradient, push_of(constraint, W, SHORT_SERIES)(W), rtol=1e-6)
     assert h == pytest.approx(Acyclicity(constraint.function.scaled(s)).value(W))

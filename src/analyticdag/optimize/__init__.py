@@ -5,7 +5,7 @@
 | `problem.py`  | the equation: loss + lambda1·‖W‖₁ + acyclicity, and which edges may exist      |
 | `schedule.py` | the stages, and the paper's preset                                             |
 | `adam.py`     | the paper's minimiser: many small steps                                        |
-| `push.py`     | the gradient of the constraint, fast, and when s is reset                      |
+| `push.py`     | the gradient of the constraint at the pace of an inner loop                    |
 | `exact.py`    | the exact minimiser: one column after the other (`columns/` solves a column)   |
 | `path.py`     | Algorithm 2: run the minimiser through the schedule                            |
 | `trace.py`    | what happened on the way, and the status of the result                         |

@@ -9,7 +9,7 @@
 What to do when W leaves the domain of the constraint is a choice, `on_leaving`:
 
 * "reset", Algorithm 1: evaluate that step with s reset to ρ(A) + 0.1·order, and go on (for orders
-  two and above already next to the edge, see `push.py`);
+  two and above already next to the edge, see `algorithm1.py`);
 * "restart", DAGMA: halve the step until W is inside again, or, at small s and at the first step,
   start the stage anew with s raised by 0.1 and half the learning rate.
 
@@ -29,11 +29,11 @@ from array_api_compat import array_namespace, is_numpy_array
 
 from analyticdag._arrays import quiet
 from analyticdag._typing import Array
-from analyticdag.acyclicity import Acyclicity
+from analyticdag.algorithm1 import OUTSIDE, SHORT_SERIES
 from analyticdag.errors import DataError, OutsideDomainError, ParameterError
 from analyticdag.optimize.path import StageResult
 from analyticdag.optimize.problem import Problem
-from analyticdag.optimize.push import Push, adaptive, push_of
+from analyticdag.optimize.push import Push, push_of
 from analyticdag.optimize.schedule import Stage, check_count, check_positive
 from analyticdag.optimize.trace import Stop, TraceRecord
 
@@ -91,7 +91,7 @@ class Adam:
             if self.on_leaving == "restart":
                 return self._minimise_with_restarts(problem, W, stage, number)
             descent = _Descent(self, problem, W, stage, number)
-            descent.run(push_of(problem.constraint(stage.s), W, reset=True))
+            descent.run(push_of(problem.constraint(stage.s), W, SHORT_SERIES))
             return descent.result()
 
     def _minimise_with_restarts(
@@ -101,7 +101,7 @@ class Adam:
         settings, n_wasted = self, 0
         while True:
             descent = _Descent(settings, problem, W, stage, number)
-            if descent.run(push_of(problem.constraint(stage.s), W, reset=False)):
+            if descent.run(push_of(problem.constraint(stage.s), W, None)):
                 return descent.result(n_wasted)
             n_wasted += descent.step
             settings = replace(settings, learning_rate=settings.learning_rate / 2.0)
@@ -219,12 +219,5 @@ class _Descent:
         logger.debug(text, self.step, self.stage.max_steps, record.objective, record.h)
 
     def _record(self, reason: Stop | None = None) -> TraceRecord:
-        reset = self.settings.on_leaving == "reset"
-        return self.problem.record(
-            self.W,
-            self.stage,
-            self.number,
-            self.step,
-            reason,
-            adaptive if reset else Acyclicity.adaptive,
-        )
+        rule = SHORT_SERIES if self.settings.on_leaving == "reset" else OUTSIDE
+        return self.problem.record(self.W, self.stage, self.number, self.step, reason, rule)

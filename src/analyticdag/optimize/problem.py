@@ -7,22 +7,18 @@ array kind: the loss, the masks and every W given to it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
 from array_api_compat import array_namespace
 
 from analyticdag._typing import Array
 from analyticdag.acyclicity import Acyclicity
+from analyticdag.algorithm1 import OUTSIDE, Reset
 from analyticdag.errors import ParameterError
 from analyticdag.functions import AnalyticFunction, Truncated
 from analyticdag.losses import Loss
 from analyticdag.optimize.schedule import Stage
 from analyticdag.optimize.trace import Stop, TraceRecord
-
-# h, its gradient and the s used, of a constraint at W.
-Evaluate: TypeAlias = Callable[[Acyclicity, Array], tuple[Any, Array, float]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,17 +50,17 @@ class Problem:
         number: int,
         step: int,
         reason: Stop | None = None,
-        evaluate: Evaluate = Acyclicity.adaptive,
+        reset: Reset = OUTSIDE,
     ) -> TraceRecord:
         """Evaluate everything at W, the state after `step` steps of stage `number`.
 
-        The constraint is evaluated as in Algorithm 1, so a W outside the domain has a record too; a
-        minimiser that resets s elsewhere says so by `evaluate`.
+        The constraint is evaluated by Algorithm 1, so a W outside the domain has a record too; a
+        minimiser that resets s elsewhere says so by its rule.
         This is where numbers leave the device: at check points only.
         """
         xp = array_namespace(W)
         loss, loss_gradient = self.loss.value_and_gradient(W)
-        h, h_gradient, s_used = evaluate(self.constraint(stage.s), W)
+        h, h_gradient, s_used = self.constraint(stage.s).adaptive(W, reset)
         penalty = self.lambda1 * float(xp.sum(xp.abs(W) * self.penalised))
         return TraceRecord(
             stage=number,

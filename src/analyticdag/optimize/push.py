@@ -9,13 +9,8 @@ arithmetic,
     exponential:  ∇h = 2·c1·W∘exp(A/s)ᵀ
 
 with c1 the coefficient of x, and hands over to `Acyclicity` whatever is not plainly inside the
-domain. Everything else (other functions, other array kinds) goes to `Acyclicity` at once.
-
-With `reset`, a matrix close to the edge of the domain counts as outside where the push has a pole
-of order two or more, as in the paper's code: Algorithm 1 sums at most 2d terms of the series, so
-it resets s as soon as (A/s)^2d has not died out. Next to such a pole the push is so large that
-Adam, which divides by the size of past gradients, hardly moves for a thousand steps. The simple
-pole of order-1 does no such harm (measured), and there outside means outside.
+domain, by the rule of Algorithm 1 that it was given. Everything else (other functions, other array
+kinds) goes to `Acyclicity` at once.
 """
 
 from __future__ import annotations
@@ -31,7 +26,7 @@ from scipy.linalg import lapack
 
 from analyticdag._typing import Array
 from analyticdag.acyclicity import Acyclicity
-from analyticdag.errors import OutsideDomainError
+from analyticdag.algorithm1 import Reset
 from analyticdag.functions import AnalyticFunction, Exponential
 
 Push: TypeAlias = Callable[[Array], Array]
@@ -42,25 +37,20 @@ _ROUNDING = 1e-12
 # Taylor coefficients of exp, in rows of four: with norms up to 1/2 the rest is below 1e-15.
 _TAYLOR = np.array([1.0 / math.factorial(k) for k in range(12)]).reshape(3, 4)
 _TAYLOR_NORM = 0.5
-# Algorithm 1's tolerance for what is left of the series after 2d terms.
-_RESIDUAL = 1e-6
-# As for a hundred nodes: on a few nodes 2d terms would call half of the domain its edge.
-_FEWEST_TERMS = 200
 # Products with M that may be spent on showing that W is clear of the edge.
 _PRODUCTS = 16
 # Past this norm an exponential is about to overflow: a case for care, not for speed.
 _LARGE_NORM = 500.0
 
 
-def push_of(constraint: Acyclicity, W: Array, *, reset: bool) -> Push:
-    """Return W -> ∇h(W) for arrays like W.
+def push_of(constraint: Acyclicity, W: Array, reset: Reset | None) -> Push:
+    """Return W -> ∇h(W) for arrays like W, with Algorithm 1's reset of s by the rule `reset`.
 
-    Outside the domain, and next to its edge, it resets s as in Algorithm 1; without `reset` it
-    raises OutsideDomainError outside.
+    Without a rule it raises OutsideDomainError outside the domain.
     """
     f = constraint.function
-    share = share_in_reach(constraint, W) if reset else 1.0
-    careful: Push = (lambda W: adaptive(constraint, W)[1]) if reset else constraint.gradient
+    share = 1.0 if reset is None else reset.share(f, W.shape[0])
+    careful = constraint.gradient if reset is None else _gradient_by(constraint, reset)
     if not (is_numpy_array(W) and W.dtype == np.float64 and isinstance(f, AnalyticFunction)):
         return careful
     if f.order is not None:
@@ -68,35 +58,8 @@ def push_of(constraint: Acyclicity, W: Array, *, reset: bool) -> Push:
     return _exponential_push(f, careful) if f == Exponential(f.scale) else careful
 
 
-def adaptive(constraint: Acyclicity, W: Array) -> tuple[Any, Array, float]:
-    """Return h, ∇h and the s used, reset outside the domain and next to the edge of it."""
-    h, gradient, s = constraint.adaptive(W)
-    f, share = constraint.function, share_in_reach(constraint, W)
-    if share == 1.0 or s != f.scale:
-        return h, gradient, s
-    # One cycle through all nodes has at least this h at the edge: most W need no second look.
-    assert isinstance(f, AnalyticFunction)  # a polynomial has no edge
-    if float(h) < f.coefficient(1) * f.radius * share ** W.shape[0]:
-        return h, gradient, s
-    narrowed = Acyclicity(f.scaled(share), constraint.method)
-    try:
-        narrowed.value(W)
-    except OutsideDomainError as outside:
-        widened = narrowed.widened(outside)
-        return *widened.value_and_gradient(W), widened.function.scale
-    return h, gradient, s
-
-
-def share_in_reach(constraint: Acyclicity, W: Array) -> float:
-    """Return the ρ(A)/s up to which 2d terms, a power of two, leave less than _RESIDUAL.
-
-    One, the whole domain, where the pole is simple or there is none.
-    """
-    f = constraint.function
-    if not isinstance(f, AnalyticFunction) or math.isinf(f.radius) or f.pole_order < 2:
-        return 1.0
-    terms = 2.0 ** math.ceil(math.log2(max(2 * W.shape[0], _FEWEST_TERMS)))
-    return float(_RESIDUAL ** (1.0 / terms))
+def _gradient_by(constraint: Acyclicity, reset: Reset) -> Push:
+    return lambda W: constraint.adaptive(W, reset)[1]
 
 
 def _order_push(f: AnalyticFunction, order: int, d: int, careful: Push, distance: float) -> Push:
