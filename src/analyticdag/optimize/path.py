@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from analyticdag._threads import one_blas_thread
 from analyticdag._typing import Array
 from analyticdag.optimize.problem import Problem
 from analyticdag.optimize.schedule import Schedule, Stage
@@ -75,7 +76,8 @@ def follow(
         if state.trace.records and state.status is Status.DIVERGED:
             break  # warm-starting from NaN would hide where it went wrong
         logger.debug("stage %d of %d begins", state.stage + 1, len(schedule.stages))
-        result = minimiser.minimise(problem, state.weights, stage, state.stage)
+        with one_blas_thread():
+            result = minimiser.minimise(problem, state.weights, stage, state.stage)
         state = PathState(
             weights=result.weights,
             trace=state.trace.extended(result.records),

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
-from joblib import effective_n_jobs
 
+from analyticdag._threads import one_blas_thread, our_threads
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.interventions import Moments
 from analyticdag.search.hubs import revisit_hubs
@@ -94,10 +94,14 @@ def search_on(setting: Setting, run: Run, rng: np.random.Generator) -> Run:
 
 
 def in_threads(function: Callable[[T], U], items: Iterable[T], n_jobs: int | None) -> list[U]:
-    """[function(item) for item in items], on up to n_jobs threads (None, -1: all processors)."""
-    workers = effective_n_jobs(-1 if n_jobs is None else n_jobs)
-    with ThreadPoolExecutor(max_workers=workers) as pool:
-        return list(pool.map(function, items))
+    """[function(item) for item in items], on up to n_jobs threads (None: as many as there are)."""
+
+    def limited(item: T) -> U:
+        with one_blas_thread():
+            return function(item)
+
+    with our_threads(n_jobs) as workers, ThreadPoolExecutor(max_workers=workers) as pool:
+        return list(pool.map(limited, items))
 
 
 def least_squares(setting: Setting, graph: Graph, moments: Moments) -> FloatArray:
