@@ -429,13 +429,3 @@ def test_the_bar_reads_the_reports(texts: list[str], description: str, done: flo
         bar.show(text)
     assert progress.tasks[0].description == description
     assert progress.tasks[0].completed == done
-
-
-def test_the_first_wait_is_said_to_be_the_compiler(
-    command: Command, simulation: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    options = ("fit", simulation / "data.csv", "--loss", "mse", "--no-refine", "--out")
-    monkeypatch.setattr("analyticdag._jit.needs_compiling", lambda _: True)
-    assert "compiling the path's solver" in command(*options, tmp_path / "a").err
-    monkeypatch.setattr("analyticdag._jit.needs_compiling", lambda _: False)
-    assert "compiling" not in command(*options, tmp_path / "b").err

@@ -1,19 +1,26 @@
-"""Each compiled kernel of the column solver against a few lines of NumPy."""
+"""Each kernel of the column solver, interpreted, against a few lines of NumPy; then as built."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from analyticdag._jit import kernel
 from analyticdag.functions import Exponential, Inverse, Logarithm
-from analyticdag.optimize.columns import barrier, elastic
-from analyticdag.optimize.columns.barrier import constraint_slopes
+from analyticdag.optimize.columns import (
+    column,
+    descents,
+    elastic,
+    minimise_columns,
+    resolvent,
+    walks,
+)
+from analyticdag.optimize.columns.barrier import constraint_slopes, constraint_value
+from analyticdag.optimize.columns.cholesky import cholesky_solve
 from analyticdag.optimize.columns.elastic import (
-    cholesky_solve,
+    Net,
     coordinate_pass,
     newton_step,
-    workbench,
+    solve_elastic_net,
 )
 from analyticdag.optimize.columns.resolvent import (
     Block,
@@ -22,9 +29,6 @@ from analyticdag.optimize.columns.resolvent import (
     remove_column,
 )
 from analyticdag.optimize.columns.walks import walk_rows
-
-constraint_value = kernel(barrier.constraint_value)
-solve_elastic_net = kernel(elastic.solve_elastic_net)
 
 SCALE = 0.9
 MIXTURES = [[1.0], [0.0, 1.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 2.0], [0.5, 1.0, 0.0, 0.0, 3.0]]
@@ -74,7 +78,7 @@ def test_walks_give_the_trace_of_any_function(function):
     s, terms = function.scale, 200
     alpha = function.scaled(1 / s).coefficients(terms)
     V, t = np.empty((terms, len(W))), np.zeros(terms)
-    size = walk_rows(W * W, s, j, alpha, V)
+    size = walk_rows((W * W).reshape(-1), s, j, alpha, V.reshape(-1), len(W), terms)
     assert size < terms
     t[:size] = V[:size] @ W[:, j] ** 2
     value = constraint_value(alpha, t, size, 0.0, 1e-6, np.empty(terms))
@@ -105,28 +109,32 @@ def test_slopes_are_finite_differences(alpha):
         assert slopes[k] == pytest.approx((high - low) / (2 * step), rel=1e-6)
 
 
-def elastic_problem(seed, d=8):
+def elastic_net(seed, d=8, worth=1e-14):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(30, d)) @ rng.normal(size=(d, d))
     S = np.corrcoef(X.T)
-    ridge, lam = rng.exponential(0.3, d), np.full(d, 0.1)
-    lam[0] = np.inf
-    return S, ridge, lam
+    net = Net(S.reshape(-1), d)
+    net.ridge[:] = rng.exponential(0.3, d)
+    net.lam, net.target, net.worth = np.full(d, 0.1), S[0].copy(), worth
+    net.lam[0] = np.inf
+    net.b[:] = 0.0
+    net.q = S @ net.b
+    return S, net
 
 
-def elastic_value(S, b, ridge, lam):
-    support = b != 0
-    penalty = lam[support] @ np.abs(b[support])
-    return 0.5 * b @ S @ b - S[0] @ b + penalty + 0.5 * ridge @ (b * b)
+def elastic_value(S, net):
+    b, support = net.b, net.b != 0
+    penalty = net.lam[support] @ np.abs(b[support])
+    return 0.5 * b @ S @ b - S[0] @ b + penalty + 0.5 * net.ridge @ (b * b)
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_elastic_net_meets_its_optimality_conditions(seed):
-    S, ridge, lam = elastic_problem(seed)
-    b, q = np.zeros(8), np.zeros(8)
-    solve_elastic_net(S, 0, b, q, ridge, lam, 1e-14, workbench(8))
-    np.testing.assert_allclose(q, S @ b, atol=1e-12)
-    gradient = S @ b - S[0] + ridge * b
+    S, net = elastic_net(seed)
+    solve_elastic_net(net)
+    b = net.b
+    np.testing.assert_allclose(net.q, S @ b, atol=1e-12)
+    gradient = S @ b - S[0] + net.ridge * b
     support = b != 0
     assert 0 < support.sum() < 8
     np.testing.assert_allclose(gradient[support], -0.1 * np.sign(b[support]), atol=1e-6)
@@ -136,16 +144,15 @@ def test_elastic_net_meets_its_optimality_conditions(seed):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_passes_and_steps_return_the_decrease(seed):
-    S, ridge, lam = elastic_problem(seed)
-    b = np.random.default_rng(seed).normal(size=8)
-    b[0] = 0.0
-    q = S @ b
+    S, net = elastic_net(seed)
+    net.b[1:] = np.random.default_rng(seed).normal(size=7)
+    net.q = S @ net.b
     for worth in (1e-3, 1e-8):
-        before = elastic_value(S, b, ridge, lam)
-        won = coordinate_pass(S, 0, b, q, ridge, lam, worth, 0.0)
-        won += newton_step(S, 0, b, q, ridge, lam, worth, workbench(8))
+        before, net.worth = elastic_value(S, net), worth
+        won = coordinate_pass(net, 0.0)
+        won += newton_step(net)
         assert won >= 0
-        assert before - elastic_value(S, b, ridge, lam) == pytest.approx(won, rel=1e-9, abs=1e-12)
+        assert before - elastic_value(S, net) == pytest.approx(won, rel=1e-9, abs=1e-12)
 
 
 def test_cholesky_solves_from_the_upper_triangle():
@@ -153,9 +160,9 @@ def test_cholesky_solves_from_the_upper_triangle():
     X = rng.normal(size=(9, 7))
     H, y = X.T @ X, rng.normal(size=7)
     solution = y.copy()
-    assert cholesky_solve(np.triu(H), solution)
+    assert cholesky_solve(np.triu(H).reshape(-1), solution, 7)
     np.testing.assert_allclose(solution, np.linalg.solve(H, y), rtol=1e-9)
-    assert not cholesky_solve(np.array([[1.0, 2.0], [2.0, 1.0]]), np.ones(2))
+    assert not cholesky_solve(np.array([1.0, 2.0, 2.0, 1.0]), np.ones(2), 2)
 
 
 @pytest.mark.parametrize("n", [1, 2, 4])
@@ -165,15 +172,39 @@ def test_rows_follow_pending_updates(n):
     d, columns = len(W), np.array([4, 1, 3])
     MT = np.ascontiguousarray(inverse(W).T)
     G = np.array([np.linalg.matrix_power(MT.T, i + 1)[columns] for i in range(n)])
-    block = Block(MT, G, np.empty((3, d)), np.empty((n, 3, d)))
-    V, pending = np.empty((n, d)), 0
+    P, R = np.empty((3, d)), np.empty((n, 3, d))
+    block = Block(3, *(array.reshape(-1) for array in (MT, G, P, R)))
+    V, pending, net = np.empty((n, d)), 0, Net(np.eye(d).reshape(-1), d)
     for position, j in enumerate(columns):
-        power_rows(j, position, block, pending, V)
-        remove_column(V, W[:, j].copy(), SCALE, np.empty(n))
+        power_rows(j, position, block, pending, V.reshape(-1), d, n)
+        remove_column(V.reshape(-1), W[:, j].copy(), SCALE, np.empty(n), d, n)
         np.testing.assert_allclose(V, resolvent_rows(W, j, n), rtol=1e-9, atol=1e-12)
         old = W[:, j].copy()
         W[:, j] *= rng.uniform(0.5, 1.2, d)
-        pending = rank_one_update(block, pending, SCALE, old, W[:, j].copy(), workbench(d))
+        net.b[:] = W[:, j]
+        pending = rank_one_update(block, pending, SCALE, old, net)
     assert pending == 3
-    np.testing.assert_allclose(MT.T + block.P.T @ block.R[0], inverse(W), rtol=1e-9, atol=1e-12)
-    assert rank_one_update(block, 2, SCALE, old, old, workbench(d)) == 2
+    np.testing.assert_allclose(MT.T + P.T @ R[0], inverse(W), rtol=1e-9, atol=1e-12)
+    net.b[:] = old
+    assert rank_one_update(block, 2, SCALE, old, net) == 2
+
+
+@pytest.mark.parametrize("function", [Logarithm(), Inverse(), Inverse() ** 3, Exponential()])
+def test_a_stage_is_the_same_interpreted(function, monkeypatch):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(60, 7)) @ np.triu(rng.normal(size=(7, 7)))
+    S = X.T @ X / len(X)
+
+    def stage():
+        return minimise_columns(S, np.zeros_like(S), function, mu=0.1, lambda1=0.02, max_sweeps=20)
+
+    built = stage()
+    for piece in (column, elastic, resolvent, walks):
+        for name in {"Equation", "State", "Column", "Net", "Block"} & set(vars(piece)):
+            monkeypatch.setattr(descents, name, getattr(piece, name))
+    monkeypatch.setattr(descents, "resolvent_block", resolvent.resolvent_block)
+    monkeypatch.setattr(descents, "walk_block", walks.walk_block)
+    plain = stage()
+    assert built.n_sweeps == plain.n_sweeps
+    np.testing.assert_array_equal(built.weights != 0, plain.weights != 0)
+    np.testing.assert_allclose(built.weights, plain.weights, rtol=1e-9, atol=1e-12)

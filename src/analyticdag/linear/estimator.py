@@ -42,7 +42,7 @@ from analyticdag.linear.labels import (
 )
 from analyticdag.linear.learn import Learned, learn
 from analyticdag.linear.options import SCALE_LOSSES, Options
-from analyticdag.linear.paths import announce_compiler, constraints_on, path_statistics
+from analyticdag.linear.paths import constraints_on, path_statistics
 from analyticdag.linear.placement import choose_placement, to_host
 from analyticdag.linear.selection import Selection, select
 from analyticdag.linear.statistics import Statistics
@@ -229,7 +229,6 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
         # Only Adam works on the caller's kind of array; compiled kernels read NumPy's.
         by_adam = isinstance(options.minimiser, Adam)
         place = choose_placement(like if by_adam else None, self.device, self.dtype)
-        announce_compiler(options)
         self.selection_ = None
         seen = path_statistics(statistics, options)
         start = options.start.checked(statistics, constraints).rescaled(statistics, seen)

@@ -14,7 +14,6 @@ from analyticdag.linear.options import Options
 from analyticdag.linear.placement import Placement
 from analyticdag.linear.statistics import Statistics
 from analyticdag.losses import Logistic, Loss, covariance_loss
-from analyticdag.optimize.exact import Columns
 from analyticdag.optimize.path import PathState, follow
 from analyticdag.optimize.problem import Problem
 from analyticdag.optimize.trace import Trace
@@ -27,13 +26,6 @@ def constraints_on(statistics: Statistics, options: Options) -> Constraints:
     known = options.knowledge.resolve(statistics.names)
     plausible = candidate_mask(options.candidates, statistics.S, statistics.n_samples)
     return known.restricted_to(plausible & statistics.touchable)
-
-
-def announce_compiler(options: Options) -> None:
-    """Say what the first wait is, where the path's solver was never compiled on this machine."""
-    minimiser = options.minimiser
-    if options.verbose and isinstance(minimiser, Columns) and minimiser.needs_compiling:
-        logger.info("compiling the path's solver: up to half a minute, once on a machine")
 
 
 def learn_path(

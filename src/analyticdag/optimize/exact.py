@@ -9,7 +9,6 @@ GOLEM is zero on every DAG; keeping cycles away is left to the constraint.)
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,13 +22,11 @@ from analyticdag.losses import (
     Loss,
     residual_variances,
 )
+from analyticdag.optimize.columns import ColumnsResult, minimise_columns
 from analyticdag.optimize.path import StageResult
 from analyticdag.optimize.problem import Problem
 from analyticdag.optimize.schedule import Stage, check_count, check_positive
 from analyticdag.optimize.trace import Stop
-
-if TYPE_CHECKING:
-    from analyticdag.optimize.columns import ColumnsResult
 
 # Variances that move by less than this fraction are settled.
 _SETTLED = 1e-3
@@ -81,9 +78,6 @@ class Columns:
         variances: FloatArray,
     ) -> ColumnsResult:
         """Sweep with the variances held fixed; s is raised where W would be outside."""
-        # Compiled code: imported when it is used, so that importing the package stays cheap.
-        from analyticdag.optimize.columns import minimise_columns
-
         f, s = problem.function, stage.s
         if isinstance(f, Truncated):
             raise ParameterError(
@@ -108,15 +102,6 @@ class Columns:
                 s *= _ROOM * outside.spectral_radius / outside.radius
             else:
                 return replace(result, s=s)
-
-    @property
-    def needs_compiling(self) -> bool:
-        """Whether the first sweep on this machine has to wait for the compiler."""
-        from analyticdag._jit import needs_compiling
-        from analyticdag.optimize.columns.resolvent import resolvent_block
-        from analyticdag.optimize.columns.walks import walk_sweep
-
-        return needs_compiling(resolvent_block) and needs_compiling(walk_sweep)
 
 
 def _covariance(loss: Loss) -> FloatArray:

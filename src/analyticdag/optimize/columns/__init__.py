@@ -7,12 +7,18 @@
 | `scaling.py`     | the stage problem with every variance one                                   |
 | `stage.py`       | one stage: sweeps until they win nothing                                    |
 | `descents.py`    | two ways to know the constraint: the inverse (order-k), or walks (any f)    |
+| `kernels.py`     | what Python calls of the kernels: one extension module where compiled       |
 | `resolvent.py`   | kernels: the inverse of I - A/s through a block of columns                  |
 | `walks.py`       | kernels: the walks from a node back to it, up to any length                 |
 | `column.py`      | kernels: one column, as elastic nets with a line search                     |
 | `elastic.py`     | kernels: one elastic net, by coordinate and Newton steps                    |
+| `cholesky.py`    | kernels: the Newton system                                                  |
 | `barrier.py`     | kernels: the constraint and its slopes as a function of one column          |
 """
+
+from analyticdag._compiled import compiled_first
+
+__path__ = compiled_first(__path__)  # before anything looks for the kernels
 
 from analyticdag.optimize.columns.minimise import ColumnsResult, minimise_columns
 from analyticdag.optimize.columns.start import starting_weights

@@ -18,10 +18,8 @@ them are non-negative: the constraint is increasing and convex in each a_i.
 
 from __future__ import annotations
 
-import math
-
-from analyticdag._jit import helper, part
-from analyticdag._typing import FloatArray
+from analyticdag._compiled import cython
+from analyticdag._compiled.libc import INFINITY, log
 
 # Where the loss outweighs the constraint by far, the minimum is at the edge of the domain, v = 0,
 # and M = N + …/v loses the digits that matter: the descent stops short of that, the sooner the
@@ -29,10 +27,12 @@ from analyticdag._typing import FloatArray
 MARGIN = 1e-6
 
 
-@part
-def reciprocal_series(t: FloatArray, size: int, c: FloatArray) -> float:
+@cython.part
+def reciprocal_series(
+    t: cython.p_double, size: cython.Py_ssize_t, c: cython.p_double
+) -> cython.double:
     """Fill c with the coefficients of v/(1 - t(y)) and return v = 1 - t_0."""
-    v: float = 1.0 - t[0]
+    v: cython.double = 1.0 - t[0]
     c[0] = 1.0
     for m in range(1, size):
         total = 0.0
@@ -42,19 +42,24 @@ def reciprocal_series(t: FloatArray, size: int, c: FloatArray) -> float:
     return v
 
 
-@part
+@cython.part
 def constraint_value(
-    alpha: FloatArray, t: FloatArray, size: int, edge: float, margin: float, c: FloatArray
-) -> float:
+    alpha: cython.p_double,
+    t: cython.p_double,
+    size: cython.Py_ssize_t,
+    edge: cython.double,
+    margin: cython.double,
+    c: cython.p_double,
+) -> cython.double:
     """What the column adds; inf at the edge of the domain, t(edge) = 1 - margin. c is scratch."""
     reached, power = 0.0, 1.0
     for k in range(size):
         reached += t[k] * power
         power *= edge
     if not reached < 1.0 - margin:
-        return math.inf
+        return INFINITY
     v = reciprocal_series(t, size, c)
-    value = -alpha[0] * math.log(v) if alpha[0] > 0.0 else 0.0
+    value = -alpha[0] * log(v) if alpha[0] > 0.0 else 0.0
     for k in range(1, size):
         weight = 0.0
         for n in range(k, size):
@@ -63,10 +68,14 @@ def constraint_value(
     return value
 
 
-@helper
+@cython.part
 def constraint_slopes(
-    alpha: FloatArray, t: FloatArray, size: int, c: FloatArray, slopes: FloatArray
-) -> None:
+    alpha: cython.p_double,
+    t: cython.p_double,
+    size: cython.Py_ssize_t,
+    c: cython.p_double,
+    slopes: cython.p_double,
+) -> cython.void:
     """Fill slopes[k] = d value / d t_k."""
     v = reciprocal_series(t, size, c)
     for k in range(size):

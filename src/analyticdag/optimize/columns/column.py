@@ -7,142 +7,173 @@ solution is shortened until the column objective itself falls.
 
 from __future__ import annotations
 
-import math
-from typing import NamedTuple
-
 import numpy as np
 
-from analyticdag._jit import helper, part
-from analyticdag._typing import FloatArray
+from analyticdag._compiled import cython
+from analyticdag._compiled.libc import INFINITY, fabs
+from analyticdag._compiled.vectors import add_multiple, at, copy_into, fill, start
 from analyticdag.optimize.columns.barrier import MARGIN, constraint_slopes, constraint_value
-from analyticdag.optimize.columns.elastic import (
-    Workbench,
-    add_multiple,
-    solve_elastic_net,
-    workbench,
-)
+from analyticdag.optimize.columns.elastic import Net, solve_elastic_net
 
-_LINEARISATIONS = 3
-_HALVINGS = 8
+LINEARISATIONS = 3
+HALVINGS = 8
 
 
-class Equation(NamedTuple):
+@cython.cclass
+class Equation:
     """The stage problem in unit variances: what a sweep reads and never writes."""
 
-    S: FloatArray
-    kappa: FloatArray  # weight of the constraint in each column
-    lam: FloatArray  # row j: l1 penalties of column j, inf where an edge may not exist
-    s: float  # scale of the constraint
-    alpha: FloatArray  # the constraint as a series, see ``barrier``
-    edge: float  # the domain of the constraint ends where t(edge) = 1
-    noise: FloatArray  # what is taken for the noise variance of each column
-    worth: float  # least worth of a weight, relative to the noise
+    d: cython.Py_ssize_t
+    S: cython.doubles
+    kappa: cython.doubles  # weight of the constraint in each column
+    lam: cython.doubles  # row j: l1 penalties of column j, inf where an edge may not exist
+    s: cython.double  # scale of the constraint
+    alpha: cython.doubles  # the constraint as a series, see ``barrier``
+    edge: cython.double  # the domain of the constraint ends where t(edge) = 1
+    noise: cython.doubles  # what is taken for the noise variance of each column
+    worth: cython.double  # least worth of a weight, relative to the noise
+
+    def __init__(
+        self,
+        S: cython.doubles,
+        kappa: cython.doubles,
+        lam: cython.doubles,
+        s: cython.double,
+        alpha: cython.doubles,
+        edge: cython.double,
+        noise: cython.doubles,
+        worth: cython.double,
+    ) -> None:
+        self.d = kappa.shape[0]
+        self.S, self.kappa, self.lam, self.s = S, kappa, lam, s
+        self.alpha, self.edge, self.noise, self.worth = alpha, edge, noise, worth
 
 
-class Column(NamedTuple):
-    """The column at hand, and scratch memory."""
+@cython.cclass
+class State:
+    """Where the descent stands. Everything is transposed: row j belongs to column j of W."""
 
-    b: FloatArray
-    V: FloatArray  # see ``barrier``: t_k = V[k]·b²
-    t: FloatArray
-    trial: FloatArray
-    series: FloatArray
-    slopes: FloatArray
-    ridge: FloatArray
-    old: FloatArray
-    old_q: FloatArray
-    bench: Workbench
+    WT: cython.doubles
+    Q: cython.doubles  # WT @ S
+    decrease: cython.doubles  # what each column won at its last visit, in its own units
+
+    def __init__(self, WT: cython.doubles, Q: cython.doubles, decrease: cython.doubles) -> None:
+        self.WT, self.Q, self.decrease = WT, Q, decrease
 
 
-def empty_column(d: int, terms: int) -> Column:
-    """Memory for a column of d weights and a series of that many terms."""
-    t, trial, series, slopes = np.empty((4, terms))
-    b, ridge, old, old_q = np.empty((4, d))
-    V = np.empty((terms, d))
-    return Column(b, V, t, trial, series, slopes, ridge, old, old_q, workbench(d))
+@cython.cclass
+class Column:
+    """The part of the column at hand in the constraint, t_k = V[k]·b², and scratch memory.
+
+    Its weights b are those of the elastic net.
+    """
+
+    terms: cython.Py_ssize_t  # of the series, at most
+    V: cython.doubles
+    t: cython.doubles
+    trial: cython.doubles
+    series: cython.doubles
+    slopes: cython.doubles
+    old: cython.doubles
+    old_q: cython.doubles
+
+    def __init__(self, d: cython.Py_ssize_t, terms: cython.Py_ssize_t) -> None:
+        self.terms = terms
+        self.V = np.empty(terms * d)
+        self.t, self.trial = np.empty(terms), np.empty(terms)
+        self.series, self.slopes = np.empty(terms), np.empty(terms)
+        self.old, self.old_q = np.empty(d), np.empty(d)
 
 
-@part
-def copy_into(target: FloatArray, source: FloatArray) -> None:
-    """target[:] = source, without the general machinery that is slow to compile."""
-    for k in range(target.shape[0]):
-        target[k] = source[k]
-
-
-@part
-def moments(column: Column, size: int, t: FloatArray) -> None:
-    """t_k = V[k]·b²."""
-    b, V = column.b, column.V
-    for k in range(size):
-        t[k] = 0.0
-    for i in range(b.shape[0]):
-        if b[i] != 0.0:
-            for k in range(size):
-                t[k] += V[k, i] * b[i] * b[i]
-
-
-@part
-def column_fit(equation: Equation, j: int, b: FloatArray, q: FloatArray) -> float:
-    """Loss and l1 penalty of the column, up to a constant."""
-    fit = 0.0
-    for i in range(b.shape[0]):
-        if b[i] != 0.0:
-            fit += (0.5 * q[i] - equation.S[j, i]) * b[i] + equation.lam[j, i] * abs(b[i])
-    return fit
-
-
-@helper
-def residual_variance(equation: Equation, j: int, b: FloatArray, q: FloatArray) -> float:
-    """(e_j - b)'S(e_j - b), kept above rounding."""
-    residual: float = equation.S[j, j]
-    for i in range(b.shape[0]):
-        if b[i] != 0.0:
-            residual += b[i] * (q[i] - 2.0 * equation.S[j, i])
-    return max(residual, 1e-12)
-
-
-@helper
-def solve_column(equation: Equation, j: int, q: FloatArray, column: Column, size: int) -> float:
-    """Minimise over column.b, in place of it and of q = S b; returns the decrease."""
-    alpha, edge, kappa = equation.alpha, equation.edge, equation.kappa[j]
-    b, t, trial, old, old_q = column.b, column.t, column.trial, column.old, column.old_q
-    worth = equation.worth * min(equation.noise[j], residual_variance(equation, j, b, q))
+@cython.part
+def solve_column(
+    equation: Equation,
+    j: cython.Py_ssize_t,
+    q: cython.p_double,
+    net: Net,
+    column: Column,
+    size: cython.Py_ssize_t,
+) -> cython.double:
+    """Minimise over net.b, in place of it and of q = S b; returns the decrease."""
+    d = equation.d
+    alpha, edge, kappa = start(equation.alpha), equation.edge, equation.kappa[j]
+    b, V, t, trial = start(net.b), start(column.V), start(column.t), start(column.trial)
+    old, old_q, series = start(column.old), start(column.old_q), start(column.series)
+    net.q, net.target, net.lam = q, at(start(equation.S), j * d), at(start(equation.lam), j * d)
+    worth = equation.worth * min(equation.noise[j], residual_variance(net, equation.S[j * d + j]))
+    net.worth = worth
     margin = MARGIN
-    for i in range(b.shape[0]):
-        margin = max(margin, MARGIN * equation.s * column.V[0, i])
-    moments(column, size, t)
-    now = kappa * constraint_value(alpha, t, size, edge, margin, column.series)
-    now += column_fit(equation, j, b, q)
+    for i in range(d):
+        margin = max(margin, MARGIN * equation.s * V[i])
+    moments(V, b, d, size, t)
+    now = kappa * constraint_value(alpha, t, size, edge, margin, series)
+    now += column_fit(net)
     won = 0.0
-    for _ in range(_LINEARISATIONS):
-        if not now < math.inf:
+    for _ in range(LINEARISATIONS):
+        if not now < INFINITY:
             break
-        constraint_slopes(alpha, t, size, column.series, column.slopes)
-        for i in range(b.shape[0]):
-            column.ridge[i] = 0.0
+        constraint_slopes(alpha, t, size, series, start(column.slopes))
+        fill(start(net.ridge), 0.0, d)
         for k in range(size):
-            add_multiple(column.ridge, 2.0 * kappa * column.slopes[k], column.V[k])
-        copy_into(old, b)
-        copy_into(old_q, q)
-        solve_elastic_net(equation.S, j, b, q, column.ridge, equation.lam[j], worth, column.bench)
+            add_multiple(start(net.ridge), 2.0 * kappa * column.slopes[k], at(V, k * d), d)
+        copy_into(old, b, d)
+        copy_into(old_q, q, d)
+        solve_elastic_net(net)
         gain = -1.0
-        for halving in range(_HALVINGS):
+        for halving in range(HALVINGS):
             if halving > 0:
-                for i in range(b.shape[0]):
+                for i in range(d):
                     b[i] = 0.5 * (b[i] + old[i])
                     q[i] = 0.5 * (q[i] + old_q[i])
-            moments(column, size, trial)
-            value = constraint_value(alpha, trial, size, edge, margin, column.series)
-            gain = now - column_fit(equation, j, b, q) - kappa * value
+            moments(V, b, d, size, trial)
+            value = constraint_value(alpha, trial, size, edge, margin, series)
+            gain = now - column_fit(net) - kappa * value
             if gain >= 0.0:
                 break
         if not gain >= 0.0:
-            copy_into(b, old)
-            copy_into(q, old_q)
+            copy_into(b, old, d)
+            copy_into(q, old_q, d)
             break
-        copy_into(t, trial)
+        copy_into(t, trial, size)
         now -= gain
         won += gain
         if gain < worth or gain < 0.1 * won:
             break
     return won
+
+
+@cython.part
+def moments(
+    V: cython.p_double,
+    b: cython.p_double,
+    d: cython.Py_ssize_t,
+    size: cython.Py_ssize_t,
+    t: cython.p_double,
+) -> cython.void:
+    """t_k = V[k]·b²."""
+    fill(t, 0.0, size)
+    for i in range(d):
+        if b[i] != 0.0:
+            for k in range(size):
+                t[k] += V[k * d + i] * b[i] * b[i]
+
+
+@cython.part
+def column_fit(net: Net) -> cython.double:
+    """Loss and l1 penalty of the column, up to a constant."""
+    b, q, target, lam = start(net.b), net.q, net.target, net.lam
+    fit = 0.0
+    for i in range(net.d):
+        if b[i] != 0.0:
+            fit += (0.5 * q[i] - target[i]) * b[i] + lam[i] * fabs(b[i])
+    return fit
+
+
+@cython.part
+def residual_variance(net: Net, variance: cython.double) -> cython.double:
+    """(e_j - b)'S(e_j - b), kept above rounding."""
+    b, q, target, residual = start(net.b), net.q, net.target, variance
+    for i in range(net.d):
+        if b[i] != 0.0:
+            residual += b[i] * (q[i] - 2.0 * target[i])
+    return max(residual, 1e-12)

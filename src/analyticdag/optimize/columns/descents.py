@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import math
-from typing import Protocol
+from abc import ABC, abstractmethod
 
 import numpy as np
 from scipy.linalg.blas import dgemm
 
+from analyticdag._compiled import flat
 from analyticdag._typing import FloatArray, IntArray
 from analyticdag.functions import AnalyticFunction
-from analyticdag.optimize.columns.column import Equation, empty_column
-from analyticdag.optimize.columns.resolvent import Block, State, resolvent_block
+from analyticdag.optimize.columns.kernels import (
+    Block,
+    Column,
+    Equation,
+    Net,
+    State,
+    resolvent_block,
+    walk_block,
+)
 from analyticdag.optimize.columns.scaling import UnitVariances
-from analyticdag.optimize.columns.walks import walk_sweep
 
 # A weight that lowers the objective by less than this, relative to the noise, stays at zero. Larger
 # values are faster and cost accuracy in the graph; large graphs, where each column has a hundred
@@ -27,19 +34,55 @@ _TERMS_ENTIRE = 200
 _TERMS = 600
 
 
-class Descent(Protocol):
-    """Sweeps over the columns of one stage, from ``state.WT`` (in unit variances) downwards."""
+class Descent(ABC):
+    """Sweeps over the columns of one stage, from ``WT`` (in unit variances) downwards.
 
-    equation: Equation
-    state: State
-    weight: FloatArray
+    Arrays are transposed: row j belongs to column j of W.
+    """
+
     finer: float  # factor of the tolerance
 
+    def __init__(
+        self,
+        problem: UnitVariances,
+        WT: FloatArray,
+        alpha: FloatArray,
+        s: float,
+        edge: float,
+    ) -> None:
+        d = len(WT)
+        self.S, self.weight, self.s, self.WT = problem.S, problem.weight, s, WT
+        self.Q = np.empty((d, d))  # WT @ S
+        self.decrease = np.full(d, np.inf)  # what each column won at its last visit
+        self.equation = Equation(
+            flat(problem.S),
+            1.0 / problem.weight,
+            flat(problem.lam),
+            s,
+            alpha,
+            edge,
+            noise_of(problem, WT),
+            max(_WORTH, _WORTH_BY_NODES * d),
+        )
+        self.state = State(flat(WT), flat(self.Q), self.decrease)
+        self.net, self.column = Net(flat(problem.S), d), Column(d, len(alpha))
+
+    @abstractmethod
     def refresh(self) -> bool:
         """Form what is kept up to date anew, rid of rounding; False when W left the domain."""
 
+    @abstractmethod
+    def visit(self, columns: IntArray) -> None:
+        """Solve a block of columns in turn."""
+
     def sweep(self, columns: IntArray) -> float:
-        """Visit the columns in turn; returns by how much the stage objective fell."""
+        """Visit the columns in turn; returns by how much the stage objective fell.
+
+        Between the blocks Python looks whether it was interrupted.
+        """
+        for first in range(0, len(columns), _BLOCK):
+            self.visit(columns[first : first + _BLOCK])
+        return float(self.weight[columns] @ self.decrease[columns])
 
 
 def descent_for(function: AnalyticFunction, problem: UnitVariances, WT: FloatArray) -> Descent:
@@ -63,96 +106,73 @@ def as_series(function: AnalyticFunction) -> tuple[FloatArray, float] | None:
     return alpha, float(parts[0][0].s)
 
 
-def equation_of(
-    problem: UnitVariances, WT: FloatArray, s: float, alpha: FloatArray, edge: float
-) -> Equation:
-    """The problem as the kernels read it.
+def noise_of(problem: UnitVariances, WT: FloatArray) -> FloatArray:
+    """What is taken for the noise variance of each column.
 
-    Noise is judged by the median column: a hub that is not yet explained has a residual variance
-    of hundreds, and weights that matter would look worthless beside it.
+    It is judged by the median column: a hub that is not yet explained has a residual variance of
+    hundreds, and weights that matter would look worthless beside it.
     """
-    weight, E = problem.weight, np.eye(len(WT)) - WT
+    E = np.eye(len(WT)) - WT
     residuals = np.maximum(np.sum(E * (E @ problem.S), axis=1), 1e-12)
-    noise = np.median(weight * residuals) / weight
-    return Equation(
-        problem.S,
-        1.0 / weight,
-        problem.lam,
-        s,
-        alpha,
-        edge,
-        noise,
-        max(_WORTH, _WORTH_BY_NODES * len(WT)),
-    )
+    return np.asarray(np.median(problem.weight * residuals) / problem.weight)
 
 
-class ResolventDescent:
+class ResolventDescent(Descent):
     """For alpha_0·order-1 + alpha_1·order-2 + …: keeps M = (I - A/s)^-1 up to date."""
 
     finer = 1.0
 
     def __init__(self, problem: UnitVariances, alpha: FloatArray, s: float, WT: FloatArray) -> None:
-        d, n, size = len(WT), len(alpha), min(_BLOCK, len(WT))
-        self.weight = problem.weight
-        self.equation = equation_of(problem, WT, s, alpha, 0.0)
-        self.state = State(WT, np.empty((d, d)), np.full(d, np.inf))
-        self.column = empty_column(d, n)
-        rows, updates, images = np.empty((n, size, d)), np.empty((size, d)), np.empty((n, size, d))
-        self.block = Block(np.empty((d, d)), rows, updates, images)
+        super().__init__(problem, WT, alpha, s, 0.0)
+        d, n = len(WT), len(alpha)
+        # See `Block` for the four.
+        self.MT, self.P = np.empty((d, d)), np.empty((_BLOCK, d))
+        self.G, self.R = np.empty((n, _BLOCK, d)), np.empty((n, _BLOCK, d))
+        self.block = Block(_BLOCK, flat(self.MT), flat(self.G), flat(self.P), flat(self.R))
 
     def refresh(self) -> bool:
         """Form S W and M anew, rid of rounding errors; False when W has left the domain."""
-        WT, MT = self.state.WT, self.block.MT
-        np.matmul(WT, self.equation.S, out=self.state.Q)
+        WT, MT = self.WT, self.MT
+        np.matmul(WT, self.S, out=self.Q)
         try:
-            MT[:] = np.linalg.inv(np.eye(len(WT)) - WT * WT / self.equation.s)
+            MT[:] = np.linalg.inv(np.eye(len(WT)) - WT * WT / self.s)
         except np.linalg.LinAlgError:
             return False
         # At the edge of the domain M is infinite; a little before that it has no digits left.
         return bool(MT.min() > -1e-9 * max(1.0, MT.max()) and MT.max() < _LARGEST)
 
-    def sweep(self, columns: IntArray) -> float:
-        """Visit the columns in turn; returns by how much the stage objective fell."""
-        size = len(self.block.P)
-        for first in range(0, len(columns), size):
-            self._visit(columns[first : first + size])
-        return float(self.weight[columns] @ self.state.decrease[columns])
-
-    def _visit(self, columns: IntArray) -> None:
-        (MT, G, P, R), count = self.block, len(columns)
+    def visit(self, columns: IntArray) -> None:
+        """Solve a block of columns in turn, then bring M up to date by one product."""
+        MT, G, P, R, count = self.MT, self.G, self.P, self.R, len(columns)
         G[0, :count] = MT[:, columns].T
         for i in range(1, len(G)):
             np.matmul(G[i - 1, :count], MT.T, out=G[i, :count])
-        pending = resolvent_block(self.equation, self.state, self.block, self.column, columns, 0)
+        pending = resolvent_block(
+            self.equation, self.state, self.block, self.column, self.net, columns
+        )
         if pending:  # MT += R'P in place: a product that is stored before it is added takes longer
             dgemm(1.0, P[:pending].T, R[0, :pending].T, 1.0, MT.T, trans_b=True, overwrite_c=True)
 
 
-class WalkDescent:
+class WalkDescent(Descent):
     """For any f in F: weighs the walks that return to a column by the power series of f."""
 
     # A function like the exponential hardly sees long cycles: its minima are flat.
     finer = 0.1
 
     def __init__(self, problem: UnitVariances, function: AnalyticFunction, WT: FloatArray) -> None:
-        d, s = len(WT), function.scale
-        scaled = function.scaled(1.0 / s)
+        scaled = function.scaled(1.0 / function.scale)
         terms = _TERMS if math.isfinite(scaled.radius) else _TERMS_ENTIRE
-        alpha, edge = scaled.coefficients(terms), 1.0 / scaled.radius
-        self.weight = problem.weight
-        self.equation = equation_of(problem, WT, s, alpha, edge)
-        self.state = State(WT, np.empty((d, d)), np.full(d, np.inf))
-        self.column = empty_column(d, terms)
-        self.A = np.empty((d, d))
+        alpha = scaled.coefficients(terms)
+        super().__init__(problem, WT, alpha, function.scale, 1.0 / scaled.radius)
+        self.A = np.empty((len(WT), len(WT)))
 
     def refresh(self) -> bool:
         """Form S W and A anew; every step has checked the domain itself."""
-        WT = self.state.WT
-        np.matmul(WT, self.equation.S, out=self.state.Q)
-        self.A[:] = (WT * WT).T
+        np.matmul(self.WT, self.S, out=self.Q)
+        self.A[:] = (self.WT * self.WT).T
         return True
 
-    def sweep(self, columns: IntArray) -> float:
-        """Visit the columns in turn; returns by how much the stage objective fell."""
-        walk_sweep(self.equation, self.state, self.A, self.column, columns)
-        return float(self.weight[columns] @ self.state.decrease[columns])
+    def visit(self, columns: IntArray) -> None:
+        """Solve a block of columns in turn."""
+        walk_block(self.equation, self.state, flat(self.A), self.column, self.net, columns)

@@ -9,132 +9,170 @@ formed beforehand by one product each, every row costs O(d) per pending update, 
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from analyticdag._jit import helper, kernel, part
-from analyticdag._typing import FloatArray, IntArray
-from analyticdag.optimize.columns.column import Column, Equation, copy_into, solve_column
-from analyticdag.optimize.columns.elastic import Workbench, add_multiple
-
-
-class State(NamedTuple):
-    """Where the descent stands. Everything is transposed: row j belongs to column j of W."""
-
-    WT: FloatArray
-    Q: FloatArray  # WT @ S
-    decrease: FloatArray  # what each column won at its last visit, in its own units
+from analyticdag._compiled import cython
+from analyticdag._compiled.vectors import (
+    add_multiple,
+    at,
+    copy_into,
+    fill,
+    inner,
+    start,
+    start_integers,
+)
+from analyticdag.optimize.columns.column import Column, Equation, State, solve_column
+from analyticdag.optimize.columns.elastic import Net
 
 
-class Block(NamedTuple):
+@cython.cclass
+class Block:
     """The inverse before a block of columns, and the updates the block leaves behind."""
 
-    MT: FloatArray  # M0 transposed
-    G: FloatArray  # G[i, position]: row columns[position] of M0^(i+1)
-    P: FloatArray
-    R: FloatArray  # R[i, m]: R_m·M0^i
+    size: cython.Py_ssize_t  # columns, at most
+    MT: cython.doubles  # M0 transposed
+    G: cython.doubles  # G[i, position]: row columns[position] of M0^(i+1)
+    P: cython.doubles  # P[m]
+    R: cython.doubles  # R[i, m]: R_m·M0^i
+
+    def __init__(
+        self,
+        size: cython.Py_ssize_t,
+        MT: cython.doubles,
+        G: cython.doubles,
+        P: cython.doubles,
+        R: cython.doubles,
+    ) -> None:
+        self.size, self.MT, self.G, self.P, self.R = size, MT, G, P, R
 
 
-@part
-def inner(x: FloatArray, y: FloatArray) -> float:
-    """x·y, in four sums side by side: one would have each addition wait for the last."""
-    a, b, c, e = 0.0, 0.0, 0.0, 0.0
-    whole = x.shape[0] - x.shape[0] % 4
-    for k in range(0, whole, 4):
-        a += x[k] * y[k]
-        b += x[k + 1] * y[k + 1]
-        c += x[k + 2] * y[k + 2]
-        e += x[k + 3] * y[k + 3]
-    for k in range(whole, x.shape[0]):
-        a += x[k] * y[k]
-    return (a + b) + (c + e)
+def resolvent_block(
+    equation: Equation,
+    state: State,
+    block: Block,
+    column: Column,
+    net: Net,
+    columns: cython.longlongs,
+) -> cython.Py_ssize_t:
+    """Solve each of ``columns`` in turn; returns how many updates of M are pending then."""
+    with cython.nogil:
+        pending = visit_block(
+            equation, state, block, column, net, start_integers(columns), columns.shape[0]
+        )
+    return pending
 
 
-@helper
-def power_rows(j: int, position: int, block: Block, pending: int, V: FloatArray) -> None:
+@cython.part
+def visit_block(
+    equation: Equation,
+    state: State,
+    block: Block,
+    column: Column,
+    net: Net,
+    columns: cython.p_longlong,
+    count: cython.Py_ssize_t,
+) -> cython.Py_ssize_t:
+    """``resolvent_block`` without Python."""
+    d, terms = equation.d, column.terms
+    V, b = start(column.V), start(net.b)
+    pending: cython.Py_ssize_t = 0
+    for position in range(count):
+        j = columns[position]
+        old = at(start(state.WT), j * d)
+        copy_into(b, old, d)
+        power_rows(j, position, block, pending, V, d, terms)
+        remove_column(V, old, equation.s, start(column.t), d, terms)
+        q = at(start(state.Q), j * d)
+        state.decrease[j] = solve_column(equation, j, q, net, column, terms)
+        pending = rank_one_update(block, pending, equation.s, old, net)
+        copy_into(old, b, d)
+    return pending
+
+
+@cython.part
+def power_rows(
+    j: cython.Py_ssize_t,
+    position: cython.Py_ssize_t,
+    block: Block,
+    pending: cython.Py_ssize_t,
+    V: cython.p_double,
+    d: cython.Py_ssize_t,
+    terms: cython.Py_ssize_t,
+) -> cython.void:
     """Fill V[k] with row j of M^(k+1), and R[:, pending] with (row j of M)·M0^i.
 
     V[i] first holds (row j of M)·M0^i; each further factor M is M0 (a shift of i) plus the pending
     updates.
     """
-    for i in range(V.shape[0]):
-        copy_into(V[i], block.G[i, position])
+    G, P, R, size = start(block.G), start(block.P), start(block.R), block.size
+    for i in range(terms):
+        row = at(V, i * d)
+        copy_into(row, at(G, (i * size + position) * d), d)
         for m in range(pending):
-            add_multiple(V[i], block.P[m, j], block.R[i, m])
-        copy_into(block.R[i, pending], V[i])
-    for k in range(1, V.shape[0]):
+            add_multiple(row, P[m * d + j], at(R, (i * size + m) * d), d)
+        copy_into(at(R, (i * size + pending) * d), row, d)
+    for k in range(1, terms):
         for m in range(pending):
-            share = inner(V[k - 1], block.P[m])
-            for i in range(k, V.shape[0]):
-                add_multiple(V[i], share, block.R[i - k, m])
+            share = inner(at(V, (k - 1) * d), at(P, m * d), d)
+            for i in range(k, terms):
+                add_multiple(at(V, i * d), share, at(R, ((i - k) * size + m) * d), d)
 
 
-@helper
-def remove_column(V: FloatArray, b: FloatArray, s: float, tau: FloatArray) -> None:
+@cython.part
+def remove_column(
+    V: cython.p_double,
+    b: cython.p_double,
+    s: cython.double,
+    tau: cython.p_double,
+    d: cython.Py_ssize_t,
+    terms: cython.Py_ssize_t,
+) -> cython.void:
     """From V[k] = row j of M^(k+1) to (row j of N^(k+1))/s, N the inverse without column j.
 
     By Sherman–Morrison, as power series: N(y) = M(y)/(1 + tau(y)), tau_k = (row j of M^(k+1))·a/s.
     """
-    for k in range(V.shape[0]):
+    for k in range(terms):
         tau[k] = 0.0
-        for i in range(b.shape[0]):
+        for i in range(d):
             if b[i] != 0.0:
-                tau[k] += V[k, i] * b[i] * b[i] / s
-    for k in range(V.shape[0]):
-        for i in range(b.shape[0]):
-            V[k, i] /= s
+                tau[k] += V[k * d + i] * b[i] * b[i] / s
+    for k in range(terms):
+        row = at(V, k * d)
+        for i in range(d):
+            row[i] /= s
         for m in range(1, k + 1):
-            add_multiple(V[k], -tau[m], V[k - m])
-        for i in range(b.shape[0]):
-            V[k, i] = max(V[k, i] / (1.0 + tau[0]), 0.0)  # rounding must not become a reward
+            add_multiple(row, -tau[m], at(V, (k - m) * d), d)
+        for i in range(d):
+            row[i] = max(row[i] / (1.0 + tau[0]), 0.0)  # rounding must not become a reward
 
 
-@helper
+@cython.part
 def rank_one_update(
-    block: Block, pending: int, s: float, old: FloatArray, b: FloatArray, bench: Workbench
-) -> int:
-    """Append the update that turns column ``old`` of W into ``b``; how many are pending then."""
-    moving, by, changed = bench.free, bench.pull, 0  # scratch that the Newton steps have left
-    for i in range(b.shape[0]):
+    block: Block,
+    pending: cython.Py_ssize_t,
+    s: cython.double,
+    old: cython.p_double,
+    net: Net,
+) -> cython.Py_ssize_t:
+    """Append the update that turns column ``old`` of W into net.b; how many are pending then."""
+    MT, P, R, b, d = start(block.MT), start(block.P), start(block.R), start(net.b), net.d
+    moving, by = start_integers(net.free), start(net.pull)  # scratch that the net has left
+    changed: cython.Py_ssize_t = 0
+    for i in range(d):
         if b[i] != old[i]:
             moving[changed] = i
             by[changed] = b[i] * b[i] - old[i] * old[i]
             changed += 1
     if changed == 0:
         return pending
-    update, moved = block.P[pending], 0.0
-    for k in range(b.shape[0]):
-        update[k] = 0.0
+    update, moved = at(P, pending * d), 0.0
+    fill(update, 0.0, d)
     for c in range(changed):
-        moved += by[c] * block.R[0, pending, moving[c]]
-        add_multiple(update, by[c], block.MT[moving[c]])
+        moved += by[c] * R[pending * d + moving[c]]
+        add_multiple(update, by[c], at(MT, moving[c] * d), d)
     for m in range(pending):
         share = 0.0
         for c in range(changed):
-            share += by[c] * block.R[0, m, moving[c]]
-        add_multiple(update, share, block.P[m])
-    for k in range(b.shape[0]):
+            share += by[c] * R[m * d + moving[c]]
+        add_multiple(update, share, at(P, m * d), d)
+    for k in range(d):
         update[k] /= s - moved
     return pending + 1
-
-
-@kernel
-def resolvent_block(
-    equation: Equation,
-    state: State,
-    block: Block,
-    column: Column,
-    columns: IntArray,
-    pending: int,
-) -> int:
-    """Solve each of ``columns`` in turn; returns how many updates of M are ``pending`` then."""
-    for position in range(columns.shape[0]):
-        j = columns[position]
-        old = state.WT[j]
-        copy_into(column.b, old)
-        power_rows(j, position, block, pending, column.V)
-        remove_column(column.V, old, equation.s, column.t)
-        size = column.V.shape[0]
-        state.decrease[j] = solve_column(equation, j, state.Q[j], column, size)
-        pending = rank_one_update(block, pending, equation.s, old, column.b, column.bench)
-        copy_into(old, column.b)
-    return pending

@@ -30,16 +30,16 @@ def descend(
     of the domain, these are as they were when it was last known to be inside.
     """
     objectives, converged = [objective], False
-    safe, n_safe = descent.state.WT.copy(), 0
+    safe, n_safe = descent.WT.copy(), 0
     d = len(safe)
     for sweep in range(max_sweeps):
         enough = tol * descent.finer * abs(objectives[-1])
-        restless = descent.weight * descent.state.decrease > enough / d
+        restless = descent.weight * descent.decrease > enough / d
         full = sweep % _FULL_EVERY == 0 or not restless.any()
         if sweep % _REFRESH_EVERY == 0:
             if not descent.refresh():
                 return safe, objectives[: n_safe + 1], False
-            safe[:], n_safe = descent.state.WT, sweep
+            safe[:], n_safe = descent.WT, sweep
         columns = best_explained_first(descent)
         won = descent.sweep(columns if full else columns[restless[columns]])
         objectives.append(objectives[-1] - won)
@@ -51,7 +51,7 @@ def descend(
             break
     if not descent.refresh():
         return safe, objectives[: n_safe + 1], False
-    return descent.state.WT, objectives, converged
+    return descent.WT, objectives, converged
 
 
 def best_explained_first(descent: Descent) -> IntArray:
@@ -60,8 +60,8 @@ def best_explained_first(descent: Descent) -> IntArray:
     Whoever comes first gives up most of a cycle, and should: a node of which less is left than its
     noise is explained by its own effects.
     """
-    WT, Q = descent.state.WT, descent.state.Q
-    left = descent.equation.S.diagonal() + np.sum(WT * (Q - 2.0 * descent.equation.S), axis=1)
+    WT, Q = descent.WT, descent.Q
+    left = descent.S.diagonal() + np.sum(WT * (Q - 2.0 * descent.S), axis=1)
     logs = np.log(descent.weight * np.maximum(left, _NOTHING))
     # Neither rounding errors nor the place in the table may rank what is equal, such as columns of
     # variance one at the start: they are shuffled, always in the same way.

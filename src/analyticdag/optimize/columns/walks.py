@@ -7,54 +7,87 @@ numbers into tr f(A), see ``barrier``. Rows are formed until what they add is lo
 
 from __future__ import annotations
 
-from analyticdag._jit import helper, kernel
-from analyticdag._typing import FloatArray, IntArray
-from analyticdag.optimize.columns.column import Column, Equation, copy_into, solve_column
-from analyticdag.optimize.columns.elastic import add_multiple
-from analyticdag.optimize.columns.resolvent import State
+from analyticdag._compiled import cython
+from analyticdag._compiled.vectors import (
+    add_multiple,
+    at,
+    copy_into,
+    fill,
+    start,
+    start_integers,
+)
+from analyticdag.optimize.columns.column import Column, Equation, State, solve_column
+from analyticdag.optimize.columns.elastic import Net
 
-_NEGLIGIBLE = 1e-14
+NEGLIGIBLE = 1e-14
 
 
-@helper
-def walk_rows(A: FloatArray, s: float, j: int, alpha: FloatArray, V: FloatArray) -> int:
+def walk_block(
+    equation: Equation,
+    state: State,
+    A: cython.doubles,
+    column: Column,
+    net: Net,
+    columns: cython.longlongs,
+) -> None:
+    """Solve each of ``columns`` in turn."""
+    with cython.nogil:
+        visit_by_walks(
+            equation, state, start(A), column, net, start_integers(columns), columns.shape[0]
+        )
+
+
+@cython.part
+def visit_by_walks(
+    equation: Equation,
+    state: State,
+    A: cython.p_double,
+    column: Column,
+    net: Net,
+    columns: cython.p_longlong,
+    count: cython.Py_ssize_t,
+) -> cython.void:
+    """``walk_block`` without Python."""
+    d, V, b = equation.d, start(column.V), start(net.b)
+    for position in range(count):
+        j = columns[position]
+        old = at(start(state.WT), j * d)
+        copy_into(b, old, d)
+        size = walk_rows(A, equation.s, j, start(equation.alpha), V, d, column.terms)
+        q = at(start(state.Q), j * d)
+        state.decrease[j] = solve_column(equation, j, q, net, column, size)
+        copy_into(old, b, d)
+        for i in range(d):
+            A[i * d + j] = old[i] * old[i]
+
+
+@cython.part
+def walk_rows(
+    A: cython.p_double,
+    s: cython.double,
+    j: cython.Py_ssize_t,
+    alpha: cython.p_double,
+    V: cython.p_double,
+    d: cython.Py_ssize_t,
+    terms: cython.Py_ssize_t,
+) -> cython.Py_ssize_t:
     """Fill V[k] = (row j of A0^(k-1))/s^k, V[0] = 0; returns how many rows matter.
 
     A is by source: A[k, i] belongs to the edge from k to i.
     """
-    d, most = A.shape[0], 0.0
-    size: int = V.shape[0]
-    for i in range(d):
-        V[0, i] = 0.0
-        V[1, i] = 0.0
-    V[1, j] = 1.0 / s
-    for k in range(2, size):
-        largest = 0.0
+    most = 0.0
+    fill(V, 0.0, 2 * d)
+    V[d + j] = 1.0 / s
+    for k in range(2, terms):
+        row, before, largest = at(V, k * d), at(V, (k - 1) * d), 0.0
+        fill(row, 0.0, d)
         for i in range(d):
-            V[k, i] = 0.0
+            if before[i] != 0.0:
+                add_multiple(row, before[i] / s, at(A, i * d), d)
+        row[j] = 0.0  # A0 has no edge into j
         for i in range(d):
-            if V[k - 1, i] != 0.0:
-                add_multiple(V[k], V[k - 1, i] / s, A[i])
-        V[k, j] = 0.0  # A0 has no edge into j
-        for i in range(d):
-            largest = max(largest, V[k, i])
+            largest = max(largest, row[i])
         most = max(most, k * alpha[k] * largest)
-        if k * alpha[k] * largest <= _NEGLIGIBLE * most:
+        if k * alpha[k] * largest <= NEGLIGIBLE * most:
             return k
-    return size
-
-
-@kernel
-def walk_sweep(
-    equation: Equation, state: State, A: FloatArray, column: Column, columns: IntArray
-) -> None:
-    """Solve each of ``columns`` in turn."""
-    for position in range(columns.shape[0]):
-        j = columns[position]
-        old = state.WT[j]
-        copy_into(column.b, old)
-        size = walk_rows(A, equation.s, j, equation.alpha, column.V)
-        state.decrease[j] = solve_column(equation, j, state.Q[j], column, size)
-        copy_into(old, column.b)
-        for i in range(old.shape[0]):
-            A[i, j] = old[i] * old[i]
+    return terms
