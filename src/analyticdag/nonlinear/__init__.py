@@ -4,6 +4,7 @@
 |-------------------|----------------------------------------------------------------------------|
 | `estimator.py`    | `NonlinearDAG`, the scikit-learn estimator                                 |
 | `options.py`      | its parameters, checked                                                    |
+| `choice.py`       | may one noise variance stand for all columns?                              |
 | `learn.py`        | from rows to a DAG: select, train, break cycles, prune, refit              |
 | `training.py`     | one method on one task, from the start or from a checkpoint                |
 | `gran_dag.py`     | GraN-DAG: augmented Lagrangian, RMSprop                                    |

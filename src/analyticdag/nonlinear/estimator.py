@@ -19,9 +19,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from analyticdag._typing import FloatArray, IntArray
-from analyticdag._validation import check_table, column_names
+from analyticdag._validation import check_table, column_names, constant_columns
 from analyticdag.acyclicity import Acyclicity
-from analyticdag.errors import MissingDependencyError, NotConvergedWarning, ScaleWarning
+from analyticdag.errors import (
+    DataError,
+    MissingDependencyError,
+    NotConvergedWarning,
+    ScaleWarning,
+)
 from analyticdag.functions import AnalyticFunction, Truncated
 from analyticdag.graphs import to_cpdag
 from analyticdag.knowledge import Knowledge
@@ -38,8 +43,16 @@ from analyticdag.linear.labels import (
 )
 from analyticdag.linear.placement import to_host
 from analyticdag.linear.statistics import Statistics
-from analyticdag.nonlinear.options import ADVICE, LEVEL, LOSSES, Options
+from analyticdag.nonlinear.choice import VarianceChoice, choose_variance
+from analyticdag.nonlinear.options import ADVICE, AUTO, LEVEL, LOSSES, Options
 from analyticdag.optimize.trace import Status, Trace
+
+# Squares of numbers between 1/LARGEST and LARGEST, and their sums over any table, stay finite.
+LARGEST = 1e150
+_NOT_SOLVED = (
+    "the networks of these data did not stay finite; look for outliers in X, or for columns of very "
+    "different size, or use dtype='float64'"
+)
 
 
 class NonlinearDAG(BaseEstimator):  # type: ignore[misc]
@@ -53,11 +66,13 @@ class NonlinearDAG(BaseEstimator):  # type: ignore[misc]
         "gran-dag": GraN-DAG, two hidden layers of leaky ReLU under an augmented Lagrangian.
         "mlp": DAGMA's network, one hidden layer of sigmoids, along a path of problems.
     constraint : "exponential" (GraN-DAG's own), "order-1", "order-2", … or an AnalyticFunction
-    variance : None for the model's first choice, or
+    variance : "auto", or
         gran-dag: "constant", one noise variance for each column, or "learned", a second output of
         the network, so that the noise may depend on the parents;
         mlp: "equal", one variance for all columns, which reads directions from the scales of the
         columns, or "constant", one for each.
+        "auto" lets the data choose for mlp (`loss_choice_.reason` says why) and is "constant" for
+        gran-dag. None: as the model was published, "constant" and "equal".
     hidden_units : units in each hidden layer; None for ten.
     lambda1 : mlp only; weight of the l1 penalty on the first layer. None for 0.01.
     w_threshold : mlp only; input weights with a norm below this are no edge. None for 0.1.
@@ -81,6 +96,9 @@ class NonlinearDAG(BaseEstimator):  # type: ignore[misc]
     weights_ : (d, d) floats, the average absolute slope of t's mean in i, in the units of the
         data, with the sign of the average slope; of networks refitted to the final graph.
     p_values_ : (d, d) floats, of the test whether t needs i beside its other parents.
+    variance_ : "equal", "constant" or "learned", as asked for or as the data chose.
+    loss_choice_ : None, or what variance="auto" chose: its `reason` is a sentence, its `spread` the
+        number behind it.
     noise_variances_ : (d,) floats, in the units of the data, zero for constant columns; with
         variance="learned" the mean over the rows.
     adjacency_matrix_, graph_, cpdag_, causal_order_, edges_, removed_edges_, h_, loss_, trace_,
@@ -94,7 +112,7 @@ class NonlinearDAG(BaseEstimator):  # type: ignore[misc]
         self,
         model: str = "gran-dag",
         constraint: str | AnalyticFunction | Truncated = "order-1",
-        variance: str | None = None,
+        variance: str | None = "auto",
         hidden_units: int | None = None,
         lambda1: float | None = None,
         w_threshold: float | None = None,
@@ -136,7 +154,8 @@ class NonlinearDAG(BaseEstimator):  # type: ignore[misc]
     removed_edges_: list[tuple[Hashable, Hashable]]
     h_: float
     loss_: str
-    loss_choice_: None
+    loss_choice_: VarianceChoice | None
+    variance_: str
     selection_: None
     trace_: Trace
     status_: Status
@@ -155,6 +174,8 @@ class NonlinearDAG(BaseEstimator):  # type: ignore[misc]
         values = np.ascontiguousarray(check_table(self, to_host(X), reset=True))
         options = Options.of(self, values.shape[1])
         names = column_names(self, values.shape[1])
+        _refuse_scales(values, names)
+        options, choice = _decided(options, values, names)
         statistics = Statistics.from_table(values, names, standardize=options.standardises)
         if statistics.looks_standardised and options.variance == "equal":
             warnings.warn(
@@ -170,7 +191,12 @@ class NonlinearDAG(BaseEstimator):  # type: ignore[misc]
         # A likelihood without bound would pull at everything else: constants learn as pure noise.
         noise = np.random.default_rng(options.seed).standard_normal(rows.shape)
         rows = np.where(statistics.constant, noise, rows)
-        self._keep(statistics, options, learn(rows, ~statistics.constant, options, known))
+        try:
+            learned = learn(rows, ~statistics.constant, options, known)
+        except np.linalg.LinAlgError as error:
+            raise DataError(_NOT_SOLVED) from error
+        self.loss_choice_ = choice
+        self._keep(statistics, options, learned)
         return self
 
     def score(self, X: Any, y: None = None) -> float:
@@ -188,18 +214,20 @@ class NonlinearDAG(BaseEstimator):  # type: ignore[misc]
         """Set the learned attributes."""
         scale = statistics.scale
         weights = learned.finished.weights * scale[None, :] / scale[:, None]
+        variances = np.where(statistics.constant, 0.0, learned.noise_variances * scale**2)
+        if not (np.isfinite(weights).all() and np.isfinite(variances).all()):
+            raise DataError(_NOT_SOLVED)
         finished = replace(learned.finished, weights=weights)
         cpdag = to_cpdag(finished.adjacency)
         edges = _edges(statistics, finished, cpdag, learned, options)
         keep_graph(self, statistics.names, finished, cpdag, edges)
         self.p_values_ = learned.tests.p_value
         self.h_ = float(Acyclicity(options.function).value(finished.adjacency.astype(float)))
-        self.loss_, self.loss_choice_, self.selection_ = LOSSES[options.variance], None, None
+        self.variance_, self.loss_ = options.variance, LOSSES[options.variance]
+        self.selection_ = None
         self.trace_, self.status_, self.n_iter_ = learned.trace, learned.status, learned.n_iter
         self.mean_, self.scale_ = statistics.mean, scale
-        self.noise_variances_ = np.where(
-            statistics.constant, 0.0, learned.noise_variances * scale**2
-        )
+        self.noise_variances_ = variances
         self.interventions_ = None
         self._model, self._varies = learned.model, ~statistics.constant
         self.advice_ = ADVICE.get((options.model, self.status_), str(self.status_.value))
@@ -215,6 +243,35 @@ def _in_one_unit(statistics: Statistics) -> Statistics:
     variances = np.diag(statistics.S)[~statistics.constant]
     unit = np.sqrt(variances.mean()) if len(variances) else 1.0
     return replace(statistics, scale=np.full_like(statistics.scale, unit))
+
+
+def _refuse_scales(values: FloatArray, names: list[Hashable]) -> None:
+    """Refuse columns whose squares no floating-point number holds."""
+    size, constant = np.abs(values).max(axis=0), constant_columns(values / 2.0)
+    for wrong, what, cure in (
+        (size > LARGEST, f"values above {LARGEST:g}", "smaller numbers (or mend the outlier)"),
+        (~constant & (size < 1.0 / LARGEST), f"only values below {1.0 / LARGEST:g}", "larger ones"),
+    ):
+        if wrong.any():
+            raise DataError(
+                f"column {names[int(np.argmax(wrong))]!r} has {what}, whose squares cannot be "
+                f"computed; choose a unit that gives {cure}"
+            )
+
+
+def _decided(
+    options: Options, values: FloatArray, names: list[Hashable]
+) -> tuple[Options, VarianceChoice | None]:
+    """Return the options with the variance that was asked for, or that the data choose."""
+    if options.variance != AUTO:
+        return options, None
+    varies = ~constant_columns(values)
+    known = options.knowledge.resolve(names).restricted_to(varies[:, None] & varies)
+    centred = values - values.mean(axis=0)
+    # One number for all columns: their scales to each other are what is looked at.
+    rows = centred / max(float(np.abs(centred).max()), np.finfo(float).tiny)
+    choice = choose_variance(options.model, rows, varies, known)
+    return replace(options, variance=choice.variance), choice
 
 
 def _torch_side() -> Any:

@@ -22,6 +22,7 @@ from analyticdag.knowledge import Knowledge
 from analyticdag.linear.options import check_type
 from analyticdag.optimize.trace import Status
 
+AUTO = "auto"  # as the variance: the data choose
 VARIANCES = {"gran-dag": ("constant", "learned"), "mlp": ("equal", "constant")}
 MODELS = tuple(VARIANCES)
 # How the linear estimator calls the same assumptions, so that reports say the same of both.
@@ -55,7 +56,10 @@ _STEPS = {"gran-dag": 100_000, "mlp": 5_000}
 
 @dataclass(frozen=True, eq=False)
 class Options:
-    """What was asked for, in the form the fit uses; `level` None means no pruning."""
+    """What was asked for, in the form the fit uses; `level` None means no pruning.
+
+    `variance` is AUTO until the data have chosen.
+    """
 
     model: str
     function: AnalyticFunction | Truncated
@@ -148,11 +152,12 @@ def _seed(random_state: Any) -> int:
 def _variance(model: str, variance: Any) -> str:
     if variance is None:
         return VARIANCES[model][0]
-    if variance not in VARIANCES[model]:
+    choices = (AUTO, *VARIANCES[model])
+    if not isinstance(variance, str) or variance not in choices:
         raise ParameterError(
-            f"variance must be one of {VARIANCES[model]} for model={model!r}, not {variance!r}"
+            f"variance must be one of {choices} for model={model!r}, not {variance!r}"
         )
-    return str(variance)
+    return variance
 
 
 def _level(pruning: Any) -> float | None:
