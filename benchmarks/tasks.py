@@ -25,6 +25,7 @@ TASKS: dict[str, str] = {
     "constraint-cost": "benchmarks.constraint_cost:constraint_cost",
     "gradient-norms": "benchmarks.gradient_norms:gradient_norms",
     "learn": "benchmarks.learn:learn",
+    "nonlinear-variance": "benchmarks.nonlinear_variance:nonlinear_variance",
     "variance-choice": "benchmarks.variance_choice:variance_choice",
 }
 

@@ -9,10 +9,10 @@ import pytest
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from analyticdag import AnalyticDAG
+from analyticdag import AnalyticDAG, NonlinearDAG
 from analyticdag._typing import FloatArray
 from analyticdag.diagnostics import Check, Diagnostics, Level, diagnose
-from analyticdag.errors import DataError
+from analyticdag.errors import AnalyticDAGWarning, DataError, DataWarning
 from analyticdag.graphs import to_cpdag
 
 
@@ -26,12 +26,14 @@ class Given(BaseEstimator):
         checkpoint: str | None = None,
         loss: str = "mse",
         on_standardised: tuple[tuple[int, int], ...] | None = None,
+        refine: bool = True,
     ) -> None:
         self.edges = edges
         self.standardize = standardize
         self.checkpoint = checkpoint
         self.loss = loss
         self.on_standardised = on_standardised
+        self.refine = refine
 
     def fit(self, X: Any) -> Given:
         d = np.shape(X)[1]
@@ -95,8 +97,8 @@ def test_units_that_turn_edges_are_listed() -> None:
 
 def test_a_direction_that_both_results_leave_open_is_no_difference() -> None:
     settings: dict[str, Any] = {"edges": ((0, 1),), "on_standardised": ((1, 0),)}
-    open_in_both = diagnosed(chain(), loss="likelihood-nv", **settings)["standardised refit"]
-    assert open_in_both.level is Level.FINE
+    open_in_both = diagnosed(chain(), loss="likelihood-nv", refine=False, **settings)
+    assert open_in_both["standardised refit"].level is Level.FINE
     claimed = diagnosed(chain(), loss="mse", **settings)["standardised refit"]
     assert claimed.numbers["reversed"] == [[0, 1]]
 
@@ -214,3 +216,93 @@ def test_perturbed_rows_do_not_speak_about_the_columns() -> None:
     mask[:150, 0] = mask[150:, 1] = True
     everywhere = AnalyticDAG(loss="likelihood-nv", solver="order").fit(X, interventions=mask)
     assert [check.name for check in diagnose(everywhere, X)] == ["undisturbed rows"]
+
+
+def test_a_score_without_units_is_not_said_to_rest_on_them(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """A refit would only end in another local optimum, and none is made."""
+    caplog.set_level("INFO", logger="analyticdag")
+    other = ((0, 1), (0, 2))
+    found = diagnosed(chain(), loss="likelihood-nv", on_standardised=other)["standardised refit"]
+    assert (found.level, found.advice) == (Level.FINE, "the score does not depend on units")
+    assert not caplog.messages
+    path = diagnosed(chain(), loss="likelihood-nv", on_standardised=other, refine=False)
+    assert path["standardised refit"].numbers["lost"] == [[1, 2]]  # the penalty reads units
+    assert caplog.messages == ["fitting once more on standardised columns, for the diagnostics"]
+
+
+def test_data_that_come_standardised_need_no_refit() -> None:
+    X = chain()
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    found = diagnosed(X, on_standardised=((1, 0), (1, 2)))["standardised refit"]
+    assert found.level is Level.FINE
+
+
+def test_a_column_that_only_perturbed_rows_move_is_not_to_be_dropped() -> None:
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.zeros(300), rng.normal(size=300), np.ones(300)])
+    mask = np.zeros(X.shape, dtype=bool)
+    mask[200:, 0] = True
+    X[200:, 0] = rng.normal(size=100)
+    X[:, 1] += X[:, 0]
+    frame = pd.DataFrame(X, columns=["dose", "answer", "one"])
+    with pytest.warns(DataWarning, match="one"):
+        model = AnalyticDAG(loss="likelihood-nv", solver="order").fit(frame, interventions=mask)
+    found = diagnose(model, frame)["constant columns"]
+    assert found.numbers == {"columns": ["one"], "only_perturbed": ["dose"]}
+    assert "one never vary and can have no edge" in found.advice
+    assert "dose vary only in rows in which something was perturbed; keep them" in found.advice
+
+
+def coded() -> pd.DataFrame:
+    """A chain, with a third column of three codes that move the second one's mean and spread."""
+    rng = np.random.default_rng(3)
+    kind = rng.choice([1.0, 2.0, 9.0], size=600, p=[0.6, 0.38, 0.02])
+    a = rng.normal(size=600)
+    b = a + np.where(kind == 2.0, 3.0, 0.0) + rng.normal(size=600) * kind
+    return pd.DataFrame({"a": a, "b": b, "kind": kind})
+
+
+def test_codes_are_named_as_few_values_and_judged_as_nothing_else() -> None:
+    found = diagnosed(coded(), edges=((0, 1), (2, 1)), loss="likelihood-nv")
+    assert found["few values"].level is Level.WARNING
+    assert found["few values"].numbers == {"columns": ["kind"], "values": [3]}
+    assert "kind (3 values): few values" in found["few values"].advice
+    assert "--drop NAME" in found["few values"].advice
+    assert "kind" not in found["heavy tails"].numbers["columns"]
+    assert ["kind", "b"] not in found["residual independence"].numbers["edges"]
+    for name in ("heavy tails", "residual independence"):
+        assert "not judged for columns of few values: kind" in found[name].advice
+
+
+def test_two_values_are_a_note_and_0_1_data_under_their_own_loss_are_fine() -> None:
+    X = chain()
+    X[:, 0] = X[:, 0] > 0
+    assert diagnosed(X)["few values"].level is Level.NOTE
+    binary = (chain() > 0).astype(float)
+    assert diagnosed(binary, loss="logistic")["few values"].level is Level.FINE
+
+
+def test_numbers_with_few_rows_are_not_called_codes() -> None:
+    assert diagnosed(np.round(chain(20)))["few values"].numbers["columns"] == []
+    assert diagnosed(chain())["few values"].level is Level.FINE
+
+
+def test_networks_have_their_columns_checked() -> None:
+    pytest.importorskip("torch")
+    X = np.column_stack([chain(100), chain(100)[:, 0]])
+    with pytest.warns(AnalyticDAGWarning):
+        model = NonlinearDAG(model="mlp", max_steps=3, device="cpu").fit(X)
+    found = diagnose(model, X)
+    assert found["duplicate columns"].numbers["pairs"] == [[0, 3]]
+    assert "residual independence" not in [check.name for check in found]
+
+
+def test_advice_can_be_followed_in_python_and_on_the_command_line() -> None:
+    X = chain()
+    X[:, 1] += X[:, 0] ** 2
+    curved = diagnosed(X, edges=((0, 1),))["residual independence"].advice
+    assert "NonlinearDAG (--model nonlinear)" in curved
+    few = np.random.default_rng(0).normal(size=(8, 12))
+    assert "bootstrap (--resamples 100)" in diagnosed(few)["rows against columns"].advice

@@ -12,13 +12,14 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 
+from analyticdag.cli.model import Plan, check_model
 from analyticdag.cli.options import (
     AsJson,
     Candidates,
@@ -31,8 +32,10 @@ from analyticdag.cli.options import (
     KnowledgeFile,
     Lambda1,
     Loss,
+    Model,
     Quiet,
     Refine,
+    Refit,
     Solver,
     Standardize,
     Start,
@@ -51,6 +54,7 @@ def fit_command(
     file: TableFile,
     out: Annotated[Path | None, typer.Option(help="Folder for the results.")] = None,
     report: Annotated[Path | None, typer.Option(help="HTML file for the report.")] = None,
+    model: Model = "linear",
     loss: Loss = None,
     constraint: Constraint = None,
     lambda1: Lambda1 = None,
@@ -71,12 +75,14 @@ def fit_command(
     jobs: Jobs = None,
     seed: Annotated[int | None, typer.Option(help="For whatever is random.")] = None,
     checkpoint: Checkpoint = None,
+    refit: Refit = True,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
     """Learn a causal graph from FILE; save it and write a report."""
     from analyticdag.io import read_knowledge, read_table, refuse_used_folder
 
+    check_model(model, interventions=interventions is not None)
     if out is not None:
         refuse_used_folder(out)  # before the work, not after it
     talk = Console(stderr=True, quiet=quiet)
@@ -105,7 +111,8 @@ def fit_command(
         "schedule": _schedule(solver, max_steps),
     }
     parameters = {name: value for name, value in given.items() if value is not None}
-    run = _learn(table, known, parameters, checkpoint, resamples, _base(file, out), talk)
+    plan = Plan(model, parameters, max_steps, refit=refit)
+    run = _learn(table, known, plan, checkpoint, resamples, _base(file, out), talk)
     folder, page = _save(run, out, report, _base(file, out))
     _tell(run, folder, page, talk, as_json=as_json, quiet=quiet)
 
@@ -140,25 +147,22 @@ def _schedule(solver: str | None, max_steps: int | None) -> Any:
 def _learn(
     table: Table,
     known: Knowledge | None,
-    parameters: Mapping[str, Any],
+    plan: Plan,
     checkpoint: Path | None,
     resamples: int,
     base: Path,
     talk: Console,
 ) -> SavedRun:
-    from analyticdag import AnalyticDAG
     from analyticdag.io import manifest_of
 
-    state = checkpoint or _own_checkpoint(table, known, parameters, base)
-    model = AnalyticDAG(
-        **parameters, knowledge=by_index(known, table.names), verbose=1, checkpoint=state
-    )
+    parameters = plan.parameters
+    state = checkpoint or _own_checkpoint(table, known, plan, base)
     start = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             with shown(talk, quiet=talk.quiet):
-                model.fit(table.values, interventions=table.perturbed)
+                model, choice = plan.fit(table, by_index(known, table.names), state)
         except KeyboardInterrupt:
             _say_how_to_resume(talk, state)
             raise typer.Exit(1) from None
@@ -167,6 +171,9 @@ def _learn(
         # These two are said again at the end, there with the names of the columns.
         if not issubclass(warning.category, DataWarning | NotConvergedWarning):
             line(talk, f"note: {warning.message}")
+    for note in (plan.unused(model), f"--model auto: {choice}" if choice else ""):
+        if note:
+            line(talk, f"note: {note}")
     if checkpoint is None and state is not None:
         state.unlink(missing_ok=True)
     if resamples:
@@ -179,19 +186,22 @@ def _learn(
             **parameters,
             "schedule": str(parameters.get("schedule") or "default"),
             "resamples": resamples,
+            "model": plan.model,
         },
         seed=parameters.get("random_state"),
         seconds=seconds,
         command=["analyticdag", *sys.argv[1:]],
     )
-    run = recorded(
-        model,
-        table.values,
-        table.names,
-        manifest=manifest,
-        rows_dropped=table.rows_dropped,
-        notes=table.notes,
-    )
+    with shown(talk, quiet=talk.quiet):
+        run = recorded(
+            model,
+            table.values,
+            table.names,
+            manifest={**manifest, "model_choice": choice} if choice else manifest,
+            rows_dropped=table.rows_dropped,
+            notes=table.notes,
+            refit=plan.refit,
+        )
     shown_knowledge = None if known is None else known.to_dict()
     settings = {**run.parameters, "knowledge": shown_knowledge, "checkpoint": None}
     return dataclasses.replace(run, parameters=settings)
@@ -217,15 +227,11 @@ def by_index(known: Knowledge | None, names: Sequence[str]) -> Knowledge | None:
     )
 
 
-def _own_checkpoint(
-    table: Table, known: Knowledge | None, parameters: Mapping[str, Any], base: Path
-) -> Path | None:
+def _own_checkpoint(table: Table, known: Knowledge | None, plan: Plan, base: Path) -> Path | None:
     """Return a file whose name only the same fit would choose: the same command goes on."""
-    if parameters.get("solver") == "order":
+    if plan.model != "nonlinear" and plan.parameters.get("solver") == "order":
         return None  # no path, no stages to go on from
-    identity = repr(
-        (table.sha256, table.names, known, sorted(parameters.items(), key=lambda item: item[0]))
-    )
+    identity = repr((table.sha256, table.names, known, plan.identity))
     digest = hashlib.sha256(identity.encode()).hexdigest()[:8]
     folder = base.parent
     if not os.access(folder, os.W_OK):

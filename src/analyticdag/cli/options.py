@@ -22,6 +22,13 @@ _LOSSES = one_of("auto", "mse", "likelihood-ev", "likelihood-nv", "logistic")
 _CONSTRAINTS = one_of("exponential", "order-1", "order-2", "order-3", "order-4")
 
 TableFile = Annotated[str, typer.Argument(help="CSV, TSV or Parquet; - for standard input.")]
+Model = Annotated[
+    str,
+    typer.Option(
+        help="linear; nonlinear (needs Torch); or auto: by the diagnostics of a linear fit.",
+        autocompletion=one_of("linear", "nonlinear", "auto"),
+    ),
+]
 Loss = Annotated[
     str | None,
     typer.Option(
@@ -77,6 +84,9 @@ DropMissing = Annotated[
 Jobs = Annotated[int | None, typer.Option(help="Processes to use.")]
 Checkpoint = Annotated[
     Path | None, typer.Option(help="File that keeps the state, to go on after a kill.")
+]
+Refit = Annotated[
+    bool, typer.Option("--refit/--no-refit", help="Fit again standardised, to see what units do.")
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Result as JSON, even if quiet.")]

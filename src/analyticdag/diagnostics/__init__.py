@@ -4,7 +4,7 @@
 
 | module          | asks                                                                      |
 |-----------------|---------------------------------------------------------------------------|
-| `columns.py`    | are the columns fit to be used: constant, copies, collinear, enough rows  |
+| `columns.py`    | are the columns fit to be used: constant, codes, copies, collinear, rows   |
 | `scale.py`      | does the answer rest on the units of the data                             |
 | `residuals.py`  | is the linear Gaussian story plausible: tails, dependence, curvature      |
 | `run.py`        | `diagnose`, all of them                                                   |

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
-from analyticdag._typing import FloatArray
+from analyticdag._typing import BoolArray, FloatArray
 from analyticdag._validation import COLLINEAR, constant_columns
 from analyticdag.diagnostics.result import Check, Level, listing
 
@@ -16,16 +16,59 @@ INFLATION = 100.0
 FEW_ROWS, TOO_FEW_ROWS = 10.0, 1.0
 
 
-def check_constant(X: FloatArray, names: Sequence[Hashable]) -> Check:
-    """Find columns of one value."""
-    found = [names[int(k)] for k in np.flatnonzero(constant_columns(X))]
+# A column of no more values than this, each of them in this many rows on average, may hold codes.
+FEW_VALUES, ROWS_PER_VALUE = 10, 5
+
+
+def few_valued(X: FloatArray) -> BoolArray:
+    """Return which columns vary between a few values only."""
+    counts = np.array([len(np.unique(column)) for column in X.T])
+    few: BoolArray = (counts > 1) & (counts <= min(FEW_VALUES, len(X) / ROWS_PER_VALUE))
+    return few
+
+
+def check_few_values(X: FloatArray, few: BoolArray, names: Sequence[Hashable]) -> Check:
+    """Find columns that may hold codes and not numbers."""
+    counts = {k: len(np.unique(X[:, k])) for k in map(int, np.flatnonzero(few))}
+    found = [f"{names[k]} ({count} values)" for k, count in counts.items()]
+    numbers = {"columns": [names[k] for k in counts], "values": list(counts.values())}
+    if not found:
+        return Check("few values", Level.FINE, "no column holds a few values only", numbers)
     advice = (
-        f"{listing(found)} never vary and can have no edge; drop them"
-        if found
-        else "every column varies"
+        f"{listing(found)}: few values, taken as numbers; where they are codes for categories, "
+        "their size and order mean nothing, and neither do the weights of their edges: drop such a "
+        "column (--drop NAME) or make a 0/1 column of each category"
     )
-    level = Level.WARNING if found else Level.FINE
-    return Check("constant columns", level, advice, {"columns": found})
+    # Two values are two groups, however they are coded.
+    level = Level.WARNING if max(counts.values()) > 2 else Level.NOTE
+    return Check("few values", level, advice, numbers)
+
+
+def not_judged(few: BoolArray, names: Sequence[Hashable]) -> str:
+    """Return the words for columns that a check passes over."""
+    passed = [names[int(k)] for k in np.flatnonzero(few)]
+    return f"; not judged for columns of few values: {listing(passed)}" if passed else ""
+
+
+def check_constant(
+    X: FloatArray, names: Sequence[Hashable], undisturbed: FloatArray | None = None
+) -> Check:
+    """Find columns of one value in all rows, and in the undisturbed ones, if some were not."""
+    constant = constant_columns(X)
+    found = [names[int(k)] for k in np.flatnonzero(constant)]
+    still = np.zeros_like(constant) if undisturbed is None else constant_columns(undisturbed)
+    moved = [names[int(k)] for k in np.flatnonzero(still & ~constant)]
+    advice = []
+    if found:
+        advice.append(f"{listing(found)} never vary and can have no edge; drop them (--drop NAME)")
+    if moved:
+        advice.append(
+            f"{listing(moved)} vary only in rows in which something was perturbed; keep them, but "
+            "no other row tells what they depend on"
+        )
+    level = Level.WARNING if found else Level.NOTE if moved else Level.FINE
+    numbers = {"columns": found, "only_perturbed": moved}
+    return Check("constant columns", level, "; ".join(advice) or "every column varies", numbers)
 
 
 def check_copies(R: FloatArray, names: Sequence[Hashable]) -> Check:
@@ -73,14 +116,14 @@ def check_rows(n_samples: int, n_features: int, most_parents: int) -> Check:
         level, advice = (
             Level.WARNING,
             f"{n_samples} rows for {n_features} columns: only strong edges can be found; expect "
-            "missing ones, and use bootstrap to see which hold",
+            "missing ones; bootstrap (--resamples 100) shows which hold",
         )
     elif ratio < FEW_ROWS:
         level, advice = (
             Level.NOTE,
             f"{n_samples} rows for {n_features} columns is little; weak edges will be missed, "
-            "and bootstrap shows which of the others hold",
+            "and bootstrap (--resamples 100) shows which of the others hold",
         )
     else:
-        level, advice = Level.FINE, f"{n_samples} rows for {n_features} columns is plenty"
+        level, advice = Level.FINE, f"there are {ratio:.0f} rows for each column"
     return Check("rows against columns", level, advice, numbers)

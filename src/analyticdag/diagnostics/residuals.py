@@ -13,6 +13,7 @@ import numpy as np
 from scipy import stats
 
 from analyticdag._typing import BoolArray, FloatArray
+from analyticdag.diagnostics.columns import not_judged
 from analyticdag.diagnostics.result import Check, Level, listing
 
 LEVEL = 0.01
@@ -20,17 +21,17 @@ LEVEL = 0.01
 HEAVY = 6.0
 
 
-def check_tails(residuals: FloatArray, names: Sequence[Hashable]) -> Check:
-    """Find columns whose noise has heavier tails than a Gaussian's."""
+def check_tails(residuals: FloatArray, few: BoolArray, names: Sequence[Hashable]) -> Check:
+    """Find columns whose noise has heavier tails than a Gaussian's; codes have no tails."""
     kurtosis = stats.kurtosis(residuals, axis=0, fisher=False, nan_policy="omit")
-    kurtosis = np.where(np.isfinite(kurtosis), kurtosis, 3.0)
+    kurtosis = np.where(np.isfinite(kurtosis) & ~few, kurtosis, 3.0)
     found = [names[k] for k in np.argsort(-kurtosis) if kurtosis[k] > HEAVY]
     advice = (
         f"the noise of {listing(found)} has heavy tails, so a few rows weigh a lot and standard "
         "errors are too small; look for outliers, or take logarithms where values are positive"
         if found
         else "no noise has tails much heavier than a Gaussian's"
-    )
+    ) + not_judged(few, names)
     numbers = {"largest_kurtosis": float(kurtosis.max()), "columns": found}
     return Check("heavy tails", Level.NOTE if found else Level.FINE, advice, numbers)
 
@@ -42,10 +43,10 @@ def check_residual_correlation(residuals: FloatArray, names: Sequence[Hashable])
     strong = np.triu(np.abs(R) > _critical(n, d * (d - 1) // 2), 1)
     pairs = [(names[i], names[j]) for i, j in _strongest_first(strong, R)]
     advice = (
-        f"what the graph leaves unexplained is correlated for {listing(pairs)}: a weak edge is "
-        "missing there, or a common cause was not measured"
+        f"what the graph leaves unexplained is correlated for {listing(pairs)}: an edge may be "
+        "missing or turned there, a relation may not be linear, or a common cause was not measured"
         if pairs
-        else "what the graph leaves unexplained is uncorrelated between columns"
+        else "what the graph leaves unexplained shows no correlation between columns"
     )
     level = Level.WARNING if len(pairs) > 0.05 * d else Level.NOTE if pairs else Level.FINE
     numbers = {"pairs": [list(pair) for pair in pairs]}
@@ -53,9 +54,18 @@ def check_residual_correlation(residuals: FloatArray, names: Sequence[Hashable])
 
 
 def check_residual_independence(
-    X: FloatArray, residuals: FloatArray, adjacency: BoolArray, names: Sequence[Hashable]
+    X: FloatArray,
+    residuals: FloatArray,
+    adjacency: BoolArray,
+    few: BoolArray,
+    names: Sequence[Hashable],
 ) -> Check:
-    """Find edges whose noise depends on the cause: not linear, or pointing the wrong way."""
+    """Find edges whose noise depends on the cause: not linear, or pointing the wrong way.
+
+    A column of few values has noise that depends on its cause under any model with added noise.
+    """
+    passed = not_judged(few & (adjacency.any(axis=0) | adjacency.any(axis=1)), names)
+    adjacency = adjacency & ~few & ~few[:, None]
     n_tests = 2 * int(adjacency.sum())
     distance = np.abs(X - np.median(X, axis=0))
     curvature = _rank_correlation(distance, residuals)
@@ -66,12 +76,17 @@ def check_residual_independence(
         (names[i], names[j]) for i, j in _strongest_first(adjacency & (strength > limit), strength)
     ]
     share = len(edges) / max(int(adjacency.sum()), 1)
-    advice = (
-        f"on {len(edges)} of {int(adjacency.sum())} edges the noise depends on the cause "
-        f"({listing(edges)}): the relation is not linear, or points the other way; try NonlinearDAG"
-        if edges
-        else "no edge shows curvature or changing spread: a linear model is plausible"
-    )
+    if edges:
+        advice = (
+            f"on {len(edges)} of {int(adjacency.sum())} edges the noise depends on the cause "
+            f"({listing(edges)}): the relation is not linear, the noise changes its size, or the "
+            "edge points the other way; try NonlinearDAG (--model nonlinear)"
+        )
+    elif adjacency.any():
+        advice = "no edge shows curvature or changing spread: nothing speaks against lines"
+    else:
+        advice = "there are no edges to judge"
+    advice += passed
     level = Level.WARNING if share > 0.1 else Level.NOTE if edges else Level.FINE
     numbers = {"share": share, "edges": [list(edge) for edge in edges]}
     return Check("residual independence", level, advice, numbers)

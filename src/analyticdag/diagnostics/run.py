@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,9 @@ from analyticdag.diagnostics.columns import (
     check_collinearity,
     check_constant,
     check_copies,
+    check_few_values,
     check_rows,
+    few_valued,
 )
 from analyticdag.diagnostics.residuals import (
     check_residual_correlation,
@@ -27,36 +30,45 @@ from analyticdag.diagnostics.scale import (
     check_standardised_refit,
     check_varsortability,
 )
-from analyticdag.errors import DataError, ParameterError
+from analyticdag.errors import DataError
 from analyticdag.linear.options import SCALE_LOSSES
 from analyticdag.losses import covariance
 
 
 def diagnose(estimator: Any, X: Any, *, refit: bool = True) -> Diagnostics:
-    """Check a fitted `AnalyticDAG` and the data X it was fitted on; neither is changed.
+    """Check a fitted estimator and the data X it was fitted on; neither is changed.
 
-    `refit=False` leaves out the one check that costs another fit: whether the answer would change
-    if the data were standardised. After a fit with interventions only that check sees the rows
-    that were perturbed: what was done to them says nothing about the columns.
+    The equations of a `NonlinearDAG` are not checked, only the columns (for its equations there are
+    `score` on held-out rows and `p_values_`). `refit=False` leaves out the one check that may cost
+    another fit: whether the answer would change if the data were standardised. After a fit with
+    interventions only that check sees the rows that were perturbed: what was done to them says
+    nothing about the columns.
     """
     check_is_fitted(estimator)
-    if not hasattr(estimator, "standardize"):
-        raise ParameterError(
-            "diagnose checks the linear equations of an AnalyticDAG, and a "
-            f"{type(estimator).__name__} has others; fit an AnalyticDAG to the same data to "
-            "check the columns, and use score on held-out rows and p_values_ to check this model"
-        )
-    values = _undisturbed(estimator, check_table(estimator, X, reset=False))
+    table = check_table(estimator, X, reset=False)
+    values = _undisturbed(estimator, table)
     names = column_names(estimator, values.shape[1])
     if len(values) < 2:
         advice = "every row was perturbed, so there is no undisturbed one to check the model on"
         return Diagnostics((Check("undisturbed rows", Level.NOTE, advice),))
+    few = few_valued(values) & (estimator.loss_ != "logistic")
+    checks = _of_columns(estimator, table, values, few, names)
+    if hasattr(estimator, "standardize"):  # its equations are linear
+        checks += _of_lines(estimator, values, few, names)
+        if refit:
+            checks.append(check_standardised_refit(estimator, X, table.var(axis=0), names))
+    return Diagnostics(tuple(checks))
+
+
+def _of_columns(
+    estimator: Any, table: FloatArray, values: FloatArray, few: BoolArray, names: list[Hashable]
+) -> list[Check]:
+    """Check what does not depend on the form of the equations."""
     adjacency = np.asarray(estimator.adjacency_matrix_) != 0
-    varies = values.std(axis=0) > 0
-    R = np.where(varies[:, None] & varies, correlations(covariance(values)), np.eye(len(names)))
-    residuals = _residuals(values, adjacency)
-    checks: list[Check] = [
-        check_constant(values, names),
+    R = _correlations(values)
+    return [
+        check_constant(table, names, None if len(table) == len(values) else values),
+        check_few_values(values, few, names),
         check_copies(R, names),
         check_collinearity(R, names, len(values)),
         check_rows(len(values), len(names), int(adjacency.sum(axis=0).max())),
@@ -64,13 +76,28 @@ def diagnose(estimator: Any, X: Any, *, refit: bool = True) -> Diagnostics:
             adjacency, covariance(values), scale_matters=estimator.loss_ in SCALE_LOSSES
         ),
         check_r2_sortability(adjacency, R, len(values)),
-        check_tails(residuals, names),
-        check_residual_correlation(residuals, names),
-        check_residual_independence(values, residuals, adjacency, names),
     ]
-    if refit:
-        checks.append(check_standardised_refit(estimator, X, names))
-    return Diagnostics(tuple(checks))
+
+
+def _of_lines(
+    estimator: Any, values: FloatArray, few: BoolArray, names: list[Hashable]
+) -> list[Check]:
+    """Check what linear equations leave unexplained."""
+    adjacency = np.asarray(estimator.adjacency_matrix_) != 0
+    residuals = _residuals(values, adjacency)
+    return [
+        check_tails(residuals, few, names),
+        check_residual_correlation(residuals, names),
+        check_residual_independence(values, residuals, adjacency, few, names),
+    ]
+
+
+def _correlations(values: FloatArray) -> FloatArray:
+    varies = values.std(axis=0) > 0
+    R: FloatArray = np.where(
+        varies[:, None] & varies, correlations(covariance(values)), np.eye(len(varies))
+    )
+    return R
 
 
 def _undisturbed(estimator: Any, values: FloatArray) -> FloatArray:

@@ -8,6 +8,7 @@ arbitrary; R² does not depend on units, but is as easily a trait of simulations
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections.abc import Hashable, Sequence
 from typing import Any
@@ -16,10 +17,13 @@ import numpy as np
 from sklearn.base import clone
 
 from analyticdag._typing import BoolArray, FloatArray
+from analyticdag._validation import looks_standardised
 from analyticdag.diagnostics.result import Check, Level, listing
 from analyticdag.errors import AnalyticDAGWarning
 from analyticdag.io.audit import varsortability
 from analyticdag.linear.options import SCALE_LOSSES
+
+logger = logging.getLogger(__name__)
 
 # Above this share the order of the columns by that number explains the learned order.
 SORTED = 0.9
@@ -41,7 +45,7 @@ def check_varsortability(adjacency: BoolArray, S: FloatArray, *, scale_matters: 
             ", and the loss feeds on variances; trust directions only if all columns share one "
             "meaningful unit"
             if scale_matters
-            else ", but the score does not depend on units, so this need not worry"
+            else ", but the score does not depend on units"
         )
     )  # fmt: skip
     return Check(name, level, advice, {"share": share})
@@ -62,19 +66,20 @@ def check_r2_sortability(adjacency: BoolArray, R: FloatArray, n_samples: int) ->
         return Check(name, Level.FINE, advice, {"share": share})
     advice = (
         f"sorting the columns by R² explains {share:.0%} of the learned order; simulated data "
-        "often look so, real data seldom, so a good result here promises little elsewhere"
+        "often look so, and a good result on them promises little for other data"
     )
     return Check(name, Level.NOTE, advice, {"share": share})
 
 
-def check_standardised_refit(estimator: Any, X: Any, names: Sequence[Hashable]) -> Check:
+def check_standardised_refit(
+    estimator: Any, X: Any, variances: FloatArray, names: Sequence[Hashable]
+) -> Check:
     """Fit once more on standardised columns and list the edges that differ."""
     name = "standardised refit"
-    if estimator.standardize:
-        advice = "the columns were standardised: units play no part"
-        return Check(name, Level.FINE, advice)
-    if estimator.loss_ == "logistic":
-        return Check(name, Level.FINE, "0/1 data have no units")
+    why_not = _needs_no_refit(estimator, variances)
+    if why_not:
+        return Check(name, Level.FINE, why_not)
+    logger.info("fitting once more on standardised columns, for the diagnostics")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AnalyticDAGWarning)
         other = clone(estimator).set_params(standardize=True, checkpoint=None)
@@ -94,9 +99,23 @@ def check_standardised_refit(estimator: Any, X: Any, names: Sequence[Hashable]) 
         f"on standardised columns {len(kinds['reversed'])} edges turn round, "
         f"{len(kinds['lost'])} vanish and {len(kinds['gained'])} appear "
         f"({listing([e for kind in kinds.values() for e in kind])}); "
-        "these rest on the units of the data"
+        "these rest on the units of the data, so trust them only if the units mean something"
     )
     return Check(name, level, advice, numbers)
+
+
+def _needs_no_refit(estimator: Any, variances: FloatArray) -> str:
+    """Say why standardising cannot change the answer, or nothing."""
+    if estimator.standardize or looks_standardised(variances[variances > 0]):
+        return "the columns were standardised: units play no part"
+    if estimator.loss_ == "logistic":
+        return "0/1 data have no units"
+    # A refit would only find another local optimum, and say nothing about units. Without a search
+    # the penalty and the threshold of the path decide, and these read units under any loss.
+    searched = getattr(estimator, "refine", True) or getattr(estimator, "solver", "") == "order"
+    if estimator.loss_ not in SCALE_LOSSES and searched:
+        return "the score does not depend on units"
+    return ""
 
 
 def _open(estimator: Any) -> BoolArray:

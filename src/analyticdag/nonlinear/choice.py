@@ -14,7 +14,7 @@ do: what splines do not catch of a network's functions makes the variances diffe
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -41,8 +41,9 @@ class VarianceChoice:
     spread: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain data, with the loss of the linear estimator that assumes the same."""
-        return {**asdict(self), "loss": LOSSES[self.variance]}
+        """Return plain data in the form of the linear estimator's choice, which has scores too."""
+        scores = dict.fromkeys(("equal", "unequal", "kurtosis", "margin"))
+        return {**scores, "loss": LOSSES[self.variance], "reason": self.reason}
 
 
 def choose_variance(

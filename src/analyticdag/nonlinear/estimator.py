@@ -6,6 +6,7 @@ fit -> check_table -> Statistics -> learn (needs Torch) -> attributes
 from __future__ import annotations
 
 import importlib
+import math
 import os
 import warnings
 from collections.abc import Hashable
@@ -50,8 +51,8 @@ from analyticdag.optimize.trace import Status, Trace
 # Squares of numbers between 1/LARGEST and LARGEST, and their sums over any table, stay finite.
 LARGEST = 1e150
 _NOT_SOLVED = (
-    "the networks of these data did not stay finite; look for outliers in X, or for columns of very "
-    "different size, or use dtype='float64'"
+    "the networks of these data did not stay finite; look for outliers in X, or for columns of "
+    "very different size, or use dtype='float64'"
 )
 
 
@@ -207,8 +208,15 @@ class NonlinearDAG(BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         values = check_table(self, to_host(X), reset=False)
-        columns = self._model.log_likelihood((values - self.mean_) / self.scale_)
-        return float(np.sum((columns - np.log(self.scale_))[self._varies]))
+        with np.errstate(over="ignore"):  # what is not finite is refused below
+            columns = self._model.log_likelihood((values - self.mean_) / self.scale_)
+        found = float(np.sum((columns - np.log(self.scale_))[self._varies]))
+        if not math.isfinite(found):
+            raise DataError(
+                "the likelihood of X cannot be computed, so far are its values from those of the "
+                "fit; look for outliers, or for columns in other units"
+            )
+        return found
 
     def _keep(self, statistics: Statistics, options: Options, learned: Any) -> None:
         """Set the learned attributes."""

@@ -104,16 +104,24 @@ def class_note(run: SavedRun) -> str:
 
 
 def choice_note(run: SavedRun) -> str:
-    """Say how loss "auto" was decided; nothing where there was nothing to decide."""
+    """Say what "auto" decided, and why: the model, the loss, the noise variances."""
+    model = run.manifest.get("model_choice")
+    told = [_sentence(f"model: {model}")] if isinstance(model, str) else []
+    return " ".join([*told, *_variances_note(run)])
+
+
+def _variances_note(run: SavedRun) -> list[str]:
     choice = run.loss_choice
     if choice is None:
-        return ""
-    return (
+        return []
+    if choice["kurtosis"] is None:  # of a NonlinearDAG, which compares no scores
+        return [_sentence(str(choice["reason"]))]
+    return [
         f"Equal or unequal noise variances: {choice['reason']}. BIC with equal variances "
         f"{choice['equal']:.1f}, with unequal {choice['unequal']:.1f}; the smaller is better, and "
         f"the test allows for the tails of the noise (mean kurtosis {choice['kurtosis']:.1f}, a "
         "Gaussian has 3)."
-    )
+    ]
 
 
 def certainty(run: SavedRun) -> list[tuple[str, str, int, str]]:
