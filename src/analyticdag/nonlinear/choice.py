@@ -6,7 +6,7 @@ each column is regressed on the parents that the search finds under one variance
 variances that are left are compared: their logarithms spread by less than `LIMIT`, or not.
 
 `LIMIT` was chosen by directed F1 on simulated Gaussian-process and network equations (ER1 and ER2,
-10 and 20 columns, 600 rows, seeds 3100 to 3105), with noise or units drawn more and more apart.
+10 and 20 columns, 600 rows, seeds 3100 to 3103), with noise or units drawn more and more apart.
 Both kinds of equations change sides at a spread of about 0.7. A test of exact equality would not
 do: what splines do not catch of a network's functions makes the variances differ too.
 """
