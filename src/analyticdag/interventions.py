@@ -83,6 +83,13 @@ class Moments:
         own: FloatArray = np.diagonal(self.S, axis1=1, axis2=2)[self.of].T
         return own
 
+    @property
+    def own_variances(self) -> FloatArray:
+        """The variance of each column in the rows that its own equation is learned from."""
+        diagonals = np.diagonal(self.S, axis1=1, axis2=2)
+        own: FloatArray = diagonals[self.of, np.arange(len(self.of))]
+        return own
+
     def covariance_of(self, node: int) -> FloatArray:
         """Return the covariance that the equation of a node is learned from."""
         S: FloatArray = self.S[self.of[node]]

@@ -101,6 +101,8 @@ def consistent_order(order: ArrayLike, before: BoolArray | None) -> IntArray:
     An order that already agrees comes back unchanged; a cycle in ``before`` is an InputError.
     """
     wanted = _check_order(order)
+    if before is None:
+        return wanted
     must_precede = _check_before(before, len(wanted))
     if not must_precede.any():
         return wanted

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
+from pathlib import Path
+
 import numpy as np
 import pytest
 import search_reference as reference
@@ -9,34 +12,51 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from analyticdag._jit import kernel
 from analyticdag.interventions import Moments
-from analyticdag.search.hubs import (
-    give_parents,
-    move_node,
-    parent_probabilities,
-    spike_and_slab,
-)
+from analyticdag.search import kernels as built
+from analyticdag.search import layers, setting
+from analyticdag.search import records as source
+from analyticdag.search.hubs import parent_probabilities, spike_and_slab
 from analyticdag.search.layers import Rest, layered_order
-from analyticdag.search.local import DRAWS, search
+from analyticdag.search.local import DRAWS
 from analyticdag.search.moves import ANYWHERE
-from analyticdag.search.parents import select
+from analyticdag.search.records import COLLINEAR, PARENT, WANTED
 from analyticdag.search.regression import clear, toggle
-from analyticdag.search.runs import open_desk, suspects
+from analyticdag.search.runs import open_search, suspects
 from analyticdag.search.scores import correlation, edge_penalty
-from analyticdag.search.setting import Setting, new_desk
-from analyticdag.search.tables import PARENT, WANTED
+from analyticdag.search.setting import Search, Setting, new_regression
 
-NOBODY = np.empty(0, np.int64)
 N = 300
+
+
+def interpreted():
+    """The source of the kernels as a module of its own, whatever was compiled."""
+    spec = importlib.util.spec_from_file_location(
+        "interpreted", Path(setting.__file__).parent / "kernels.py"
+    )
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(params=["as built", "interpreted"])
+def kernels(request, monkeypatch):
+    """Let the search use the kernels as they were built, or their source as it is."""
+    chosen = built if request.param == "as built" else interpreted()
+    monkeypatch.setattr(setting, "kernels", chosen)
+    monkeypatch.setattr(layers, "kernels", chosen)
+    return chosen
 
 
 def setting_for(S, noise=None):
     d = len(S)
-    none = np.zeros((d, d), bool)
     matrix = S if noise else correlation(S)
     moments = Moments.shared(matrix, N)
-    return Setting(moments, none, none, edge_penalty(N, d, 0.5), noise, d - 1)
+    return Setting(moments, None, None, edge_penalty(N, d, 0.5), noise, d - 1)
+
+
+def opened(setting, order, kernels=built):
+    return open_search(setting, order, kernels.Stop())
 
 
 def test_a_node_above_the_noise_is_suspected_and_so_are_its_children():
@@ -46,60 +66,55 @@ def test_a_node_above_the_noise_is_suspected_and_so_are_its_children():
     E[:, 3] = 1.5 * E[:, 0] + E[:, 3]  # node 3 is its child,
     E[:, 4] = 1.5 * E[:, 2] + E[:, 4]  # and node 4 is the child of an ordinary node
     setting = setting_for(E.T @ E / N, noise=1.0)
-    graph = open_desk(setting, np.arange(5)).graph
+    graph = opened(setting, np.arange(5)).graph
     assert suspects(setting, graph).tolist() == [True, False, False, True, False]
 
 
-@kernel
-def regression_after(task, bench, node, toggles):
-    clear(task, bench, node)
+def regression_after(S, node, toggles):
+    d = len(S)
+    data = source.Data(S, np.zeros(d, np.int64), np.full(d, float(N)), COLLINEAR * np.diag(S))
+    tables = new_regression(d, d)
+    work = source.Regression(tables)
+    clear(data, work, node)
     for p in toggles:
-        toggle(task, bench, p)
-    k = bench.size
-    return (
-        bench.members[:k].copy(),
-        bench.weights[:k].copy(),
-        bench.sharp[:k].copy(),
-        bench.link.copy(),
-        bench.spread.copy(),
-    )
+        toggle(data, work, p)
+    names = ("members", "weights", "sharp")
+    return *(tables[name][: work.size] for name in names), tables["link"], tables["spread"]
 
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6), st.lists(st.integers(1, 7), max_size=25))
 def test_toggling_is_regression_on_whoever_is_in(seed, toggles):
     S, _ = reference.covariance(np.random.default_rng(seed), n_nodes=8, n_samples=N)
-    setting = setting_for(S)
-    desk = new_desk(setting, np.arange(8))
-    members, weights, sharp, link, spread = regression_after(
-        desk.task, desk.mover, 0, np.array(toggles, np.int64)
-    )
+    R = correlation(S)
+    members, weights, sharp, link, spread = regression_after(R, 0, toggles)
     expected = {p for p in toggles if toggles.count(p) % 2}
     assert set(members) == expected
-    given_members = reference.conditional(setting.S, members)
+    given_members = reference.conditional(R, members)
     others = np.setdiff1d(np.arange(8), members)
     assert_allclose(link[others], given_members[0, others], atol=1e-8)
     assert_allclose(spread[others], np.diag(given_members)[others], atol=1e-8)
-    block = setting.S[np.ix_(members, members)]
-    assert_allclose(weights, np.linalg.solve(block, setting.S[members, 0]), rtol=1e-5, atol=1e-8)
+    block = R[np.ix_(members, members)]
+    assert_allclose(weights, np.linalg.solve(block, R[members, 0]), rtol=1e-5, atol=1e-8)
     assert_allclose(sharp, np.diag(np.linalg.inv(block)), rtol=1e-5)
 
 
 @pytest.mark.parametrize("noise", [None, 1.0])
 @pytest.mark.parametrize("seed", range(4))
-def test_select_is_grow_shrink(seed, noise):
+def test_fitting_is_grow_shrink(kernels, seed, noise):
     S, _ = reference.covariance(np.random.default_rng(seed), n_nodes=9, n_samples=N, degree=4)
     setting = setting_for(S, noise)
-    desk = new_desk(setting, np.arange(9))
-    value = select(desk.task, desk.mover, 8, 8)
+    search = Search(setting, np.arange(9), kernels.Stop())
+    search.fit(np.array([8]), np.array([8]), setting.rules())
     parents = reference.grow_shrink(setting.S, N, setting.penalty, 8, range(8), bool(noise))
     expected = reference.node_score(setting.S, N, setting.penalty, 8, parents, bool(noise))
-    assert value == pytest.approx(expected, rel=1e-9)
+    assert search.graph.value[8] == pytest.approx(expected, rel=1e-9)
+    assert set(search.graph.parents[8, : search.graph.count[8]]) == parents
 
 
-def check_consistent(setting, desk):
+def check_consistent(setting, search):
     """What the tables say is what the graph says."""
-    graph, S = desk.graph, setting.S
+    graph, S = search.graph, setting.S
     for j in range(len(S)):
         parents = graph.parents[j, : graph.count[j]]
         expected = reference.node_score(S, N, setting.penalty, j, parents, False)
@@ -109,76 +124,111 @@ def check_consistent(setting, desk):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_move_changes_the_score_by_what_it_says(seed):
+def test_a_move_changes_the_score_by_what_it_says(kernels, seed):
     rng = np.random.default_rng(seed)
     S, _ = reference.covariance(rng, n_nodes=10, n_samples=N, degree=4)
     setting = setting_for(S)
-    desk = open_desk(setting, rng.permutation(10))
+    search, rules = opened(setting, rng.permutation(10), kernels), setting.rules()
     for x in rng.permutation(10):
         for target in (ANYWHERE, int(rng.integers(10))):
-            before = desk.graph.score(setting)
-            change = move_node(desk.task, desk.mover, desk.passed, int(x), target)
-            assert desk.graph.score(setting) - before == pytest.approx(change, abs=1e-5)
-            assert target == ANYWHERE or desk.graph.order[target] == x
-            check_consistent(setting, desk)
+            before = search.graph.score(setting)
+            change = search.move(int(x), target, rules)
+            assert search.graph.score(setting) - before == pytest.approx(change, abs=1e-5)
+            assert target == ANYWHERE or search.graph.order[target] == x
+            check_consistent(setting, search)
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_descent_ends_where_no_node_wants_to_move(seed):
+def test_descent_ends_where_no_node_wants_to_move(kernels, seed):
     rng = np.random.default_rng(seed)
     S, _ = reference.covariance(rng, n_nodes=10, n_samples=N, degree=3)
     setting = setting_for(S)
-    desk = open_desk(setting, rng.permutation(10))
-    assert search(desk.task, desk.mover, desk.passed, np.arange(10), np.empty((0, DRAWS))) <= 0.0
-    order = desk.graph.order.copy()
+    search, rules = opened(setting, rng.permutation(10), kernels), setting.rules()
+    assert search.descend(np.arange(10), rules) <= 0.0
+    order = search.graph.order.copy()
     for x in range(10):
-        assert move_node(desk.task, desk.mover, desk.passed, x, ANYWHERE) == 0.0
-    assert_array_equal(desk.graph.order, order)
+        assert search.move(x, ANYWHERE, rules) == 0.0
+    assert_array_equal(search.graph.order, order)
 
 
-def test_iteration_gains_what_it_says_and_takes_back_what_did_not_pay():
+def test_iteration_gains_what_it_says_and_takes_back_what_did_not_pay(kernels):
     rng = np.random.default_rng(0)
     S, _ = reference.covariance(rng, n_nodes=12, n_samples=N, degree=4)
     setting = setting_for(S)
-    desk = open_desk(setting, rng.permutation(12))
-    before = desk.graph.score(setting)
-    change = search(desk.task, desk.mover, desk.passed, NOBODY, rng.random((60, DRAWS)))
+    search = opened(setting, rng.permutation(12), kernels)
+    before = search.graph.score(setting)
+    change = search.disturb(rng.random((60, DRAWS)), setting.rules())
     assert change <= 0.0
-    assert desk.graph.score(setting) - before == pytest.approx(change, abs=1e-5)
-    check_consistent(setting, desk)
+    assert search.graph.score(setting) - before == pytest.approx(change, abs=1e-5)
+    check_consistent(setting, search)
 
 
-def test_installing_parents_refactors_now_and_then():
+@pytest.mark.parametrize("when", ["before fitting", "before moving"])
+def test_a_search_that_is_told_to_stop_leaves_a_whole_graph(kernels, when):
+    rng = np.random.default_rng(0)
+    S, _ = reference.covariance(rng, n_nodes=12, n_samples=N, degree=4)
+    setting, stop = setting_for(S), kernels.Stop()
+    stop.asked = when == "before fitting"
+    search = open_search(setting, rng.permutation(12), stop)
+    assert search.graph.count.any() == (when == "before moving")
+    stop.asked = True
+    order = search.graph.order.copy()
+    assert search.descend(np.arange(12), setting.rules()) == 0.0
+    assert search.disturb(rng.random((60, DRAWS)), setting.rules()) == 0.0
+    assert_array_equal(search.graph.order, order)
+    check_consistent(setting, search)
+
+
+def test_both_ways_give_the_same_search(monkeypatch):
+    rng = np.random.default_rng(3)
+    S, _ = reference.covariance(rng, n_nodes=15, n_samples=N, degree=4)
+    order, draws, ends = rng.permutation(15), rng.random((40, DRAWS)), []
+    for chosen in (built, interpreted()):
+        monkeypatch.setattr(setting, "kernels", chosen)
+        task = setting_for(S)
+        search = opened(task, order, chosen)
+        search.descend(order, task.rules())
+        search.disturb(draws, task.rules())
+        ends.append((search.graph.order.tolist(), search.graph.score(task)))
+    assert ends[0][0] == ends[1][0]
+    assert ends[0][1] == pytest.approx(ends[1][1], rel=1e-12)
+
+
+@pytest.mark.parametrize("wrong", [np.zeros(3, np.float32), np.zeros((3, 2))[:, 0]])
+def test_an_array_that_kernels_would_misread_is_refused(kernels, wrong):
+    with pytest.raises(TypeError, match="a kernel wants a contiguous array of float64"):
+        kernels.Rules(1.0, None, wrong, 2, 0)
+
+
+def test_installing_parents_refactors_now_and_then(kernels):
     rng = np.random.default_rng(1)
     S, _ = reference.covariance(rng, n_nodes=10, n_samples=N, degree=5)
     setting = setting_for(S)
-    desk = open_desk(setting, np.arange(10))
+    search = opened(setting, np.arange(10), kernels)
     for _ in range(60):
         parents = rng.permutation(9)[: rng.integers(0, 9)]
-        give_parents(desk.task, desk.mover, 9, parents, len(parents))
+        search.give_parents(9, parents, setting.rules())
         expected = reference.node_score(setting.S, N, setting.penalty, 9, parents, False)
-        assert desk.graph.value[9] == pytest.approx(expected, rel=1e-9, abs=1e-6)
+        assert search.graph.value[9] == pytest.approx(expected, rel=1e-9, abs=1e-6)
+        given_parents = reference.conditional(setting.S, parents)
+        assert_allclose(search.link[9], given_parents[9], atol=1e-8)
+        assert_allclose(search.spread[9], np.diag(given_parents), atol=1e-8)
 
 
-@kernel
-def ties_of(task, node):
-    return task.tie[:, node].copy()
-
-
-def test_ties_name_parents_and_those_that_would_lower_the_score():
+def test_ties_name_parents_and_those_that_would_lower_the_score(kernels):
     rng = np.random.default_rng(2)
     S, _ = reference.covariance(rng, n_nodes=9, n_samples=N, degree=4)
     setting = setting_for(S)
-    desk = open_desk(setting, np.arange(9))
+    search = opened(setting, np.arange(9), kernels)
     for node in range(9):
-        parents = set(desk.graph.parents[node, : desk.graph.count[node]])
-        ties = ties_of(desk.task, node)
+        parents = set(search.graph.parents[node, : search.graph.count[node]])
+        ties = search.memory.state.arrays["tie"][:, node]
         assert set(np.flatnonzero(ties == PARENT)) == parents
         for other in set(range(9)) - parents - {node}:
             gain = reference.node_score(
                 setting.S, N, setting.penalty, node, parents | {other}, False
             )
-            assert (ties[other] == WANTED) == (gain < desk.graph.value[node])
+            assert (ties[other] == WANTED) == (gain < search.graph.value[node])
 
 
 def test_variances_given_all_nodes_placed():
@@ -189,13 +239,22 @@ def test_variances_given_all_nodes_placed():
     assert_allclose(rest.variances, np.diag(reference.conditional(S, [2, 5, 1])), atol=1e-8)
 
 
-def test_layers_find_the_order_and_the_noise_level():
+def test_layers_find_the_order_and_the_noise_level(kernels):
     rng = np.random.default_rng(4)
     S, W = reference.covariance(rng, n_nodes=20, n_samples=5000)
     setting = setting_for(S, 1.0)
-    order, noise = layered_order(setting, np.zeros(S.shape, bool))
+    order, noise = layered_order(setting, None, kernels.Stop())
     assert (np.argsort(order)[np.argwhere(W)] @ [-1, 1] > 0).all()
     assert noise == pytest.approx(1.0, rel=0.1)
+
+
+def test_layers_that_are_told_to_stop_end_in_an_order():
+    S, _ = reference.covariance(np.random.default_rng(4), n_nodes=9)
+    stop, before = built.Stop(), np.zeros(S.shape, bool)
+    stop.asked = before[8, 0] = True
+    order, _ = layered_order(setting_for(S, 1.0), before, stop)
+    assert sorted(order) == list(range(9))
+    assert order.tolist().index(8) < order.tolist().index(0)
 
 
 def test_sparse_regression_finds_more_parents_than_half_of_what_is_left_of_the_samples():
@@ -205,7 +264,7 @@ def test_sparse_regression_finds_more_parents_than_half_of_what_is_left_of_the_s
     true = np.zeros(candidates)
     true[:parents] = rng.uniform(0.5, 2.0, parents) * rng.choice([-1, 1], parents)
     y = X @ true + rng.normal(size=n)
-    found = parent_probabilities(X.T @ X / n, X.T @ y / n, float(y @ y) / n, n) > 0.5
+    found = parent_probabilities(X.T @ X / n, X.T @ y / n, float(y @ y) / n, n, built.Stop()) > 0.5
     assert found[:parents].sum() >= 0.9 * parents
     assert found[parents:].sum() <= 0.05 * parents
 
@@ -236,9 +295,9 @@ def test_hubs_find_their_parents_and_their_order(swapped):
     order = np.arange(sources + 2)
     if swapped:
         order[-2:] = order[:-3:-1]
-    desk = open_desk(setting_for(np.cov(data.T, bias=True), noise=1.0), order)
-    assert_array_equal(desk.graph.order, np.arange(sources + 2))
+    graph = opened(setting_for(np.cov(data.T, bias=True), noise=1.0), order).graph
+    assert_array_equal(graph.order, np.arange(sources + 2))
     for node in (sources, sources + 1):
-        found = desk.graph.parents[node, : desk.graph.count[node]]
+        found = graph.parents[node, : graph.count[node]]
         assert np.isin(found, np.r_[np.arange(90), sources]).mean() > 0.95
-        assert desk.graph.count[node] >= 85
+        assert graph.count[node] >= 85

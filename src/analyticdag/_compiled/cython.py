@@ -26,6 +26,7 @@ bint: TypeAlias = bool
 double: TypeAlias = float
 longlong: TypeAlias = int
 Py_ssize_t: TypeAlias = int
+size_t: TypeAlias = int
 p_double: TypeAlias = FloatArray
 p_longlong: TypeAlias = IntArray
 p_uchar: TypeAlias = NDArray[np.uint8]
@@ -34,6 +35,22 @@ p_uchar: TypeAlias = NDArray[np.uint8]
 def cclass(kind: type[T]) -> type[T]:
     """A class whose annotated fields are fields of a C struct."""
     return kind
+
+
+def cfunc(function: Callable[..., T]) -> Callable[..., T]:
+    """A C function that may use Python objects."""
+    return function
+
+
+def declare(kind: type[T], visibility: str = "") -> T:
+    """A C field that Python may read ("readonly") or write too ("public")."""
+    unset: Any = None
+    return unset  # type: ignore[no-any-return]
+
+
+def cast(kind: Any, value: Any) -> Any:
+    """A number as another kind of number; a fraction is cut off."""
+    return kind(value)
 
 
 def address(entry: Any) -> NoReturn:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from math import copysign, exp, fabs, inf, isfinite, log, log1p, sqrt
+from math import copysign, exp, fabs, hypot, inf, isfinite, log, log1p, sqrt
 
-__all__ = ["INFINITY", "copysign", "exp", "fabs", "isfinite", "log", "log1p", "sqrt"]
+__all__ = ["INFINITY", "copysign", "exp", "fabs", "hypot", "isfinite", "log", "log1p", "sqrt"]
 
 INFINITY = inf

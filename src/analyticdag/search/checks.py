@@ -33,28 +33,36 @@ def checked_order(order: ArrayLike, n_nodes: int, label: str) -> IntArray:
 
 def checked_knowledge(
     allowed: BoolArray | None, required: BoolArray | None, max_parents: int | None, n_nodes: int
-) -> tuple[BoolArray, BoolArray]:
-    """Forbidden and required edges as (d, d) masks, without contradictions."""
+) -> tuple[BoolArray | None, BoolArray | None]:
+    """Forbidden and required edges as (d, d) masks without contradictions; None for none."""
     shape = (n_nodes, n_nodes)
-    forbidden, needed = np.zeros(shape, np.bool_), np.zeros(shape, np.bool_)
-    if allowed is not None:
-        forbidden = ~_mask(allowed, shape, "allowed")
-    if required is not None:
-        needed = _mask(required, shape, "required")
-    clash = np.argwhere(needed & (forbidden | np.eye(n_nodes, dtype=np.bool_)))
+    forbidden = None if allowed is None else ~_mask(allowed, shape, "allowed")
+    needed = None if required is None else _mask(required, shape, "required")
+    if max_parents is not None and max_parents < 0:
+        raise ParameterError(f"max_parents must be None or at least 0; got {max_parents}.")
+    if needed is not None and needed.any():
+        _check_required(needed, forbidden, max_parents)
+    else:
+        needed = None
+    # No node is its own parent, whatever the mask says.
+    if forbidden is not None and not (forbidden.sum() - np.diag(forbidden).sum()):
+        forbidden = None
+    return forbidden, needed
+
+
+def _check_required(needed: BoolArray, forbidden: BoolArray | None, limit: int | None) -> None:
+    refused = np.eye(len(needed), dtype=np.bool_)
+    if forbidden is not None:
+        refused |= forbidden
+    clash = np.argwhere(needed & refused)
     if len(clash) > 0:
         i, j = clash[0].tolist()
         raise KnowledgeError(
             f"the edge {i} -> {j} is required but not allowed; drop one of the two."
         )
-    if max_parents is not None and max_parents < 0:
-        raise ParameterError(f"max_parents must be None or at least 0; got {max_parents}.")
-    if max_parents is not None and needed.sum(axis=0).max() > max_parents:
+    if limit is not None and needed.sum(axis=0).max() > limit:
         node = int(needed.sum(axis=0).argmax())
-        raise KnowledgeError(
-            f"node {node} has more required parents than max_parents={max_parents}."
-        )
-    return forbidden, needed
+        raise KnowledgeError(f"node {node} has more required parents than max_parents={limit}.")
 
 
 def _mask(values: BoolArray, shape: tuple[int, int], name: str) -> BoolArray:

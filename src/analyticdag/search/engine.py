@@ -16,22 +16,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from analyticdag._jit import needs_compiling
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.interventions import Moments
 from analyticdag.orders import consistent_order, precedence, r2_order
 from analyticdag.search.checks import checked_covariance, checked_knowledge, checked_order
-from analyticdag.search.faint import GAMMA as FAINT_GAMMA
-from analyticdag.search.faint import many_are_faint
+from analyticdag.search.kernels import Stop
 from analyticdag.search.layers import layered_order
-from analyticdag.search.runs import (
-    Run,
-    in_threads,
-    least_squares,
-    open_desk,
-    search_locally,
-    search_on,
-)
+from analyticdag.search.runs import Run, in_threads, open_search, search_locally, search_on
 from analyticdag.search.scores import (
     ScoreName,
     correlation,
@@ -40,7 +31,7 @@ from analyticdag.search.scores import (
     graph_score,
 )
 from analyticdag.search.setting import Setting
-from analyticdag.search.store import fit
+from analyticdag.search.weights import FAINT_GAMMA, least_squares, many_are_faint
 
 # How many of the starts go on to the iterated search.
 ITERATED = 2
@@ -117,28 +108,27 @@ def search_orders(
     cov = checked_covariance(S)
     wanted, gamma = gamma, default_gamma(score) if gamma is None else gamma
     tell = progress or (lambda message: None)
-    if needs_compiling(fit):
-        tell("compiling the order search: up to a minute, once on a machine")
     moments = moments or Moments.shared(cov, n_samples)
     setting = make_setting(moments, score, gamma, allowed, required, max_parents)
-    setting, layered = with_noise(setting, allowed, required)
+    stop = Stop()
+    setting, layered = with_noise(setting, stop)
     if layered is not None:
         starts = {"layered": layered, **(starts or {})}
     elif starts is None:
         starts = cheap_starts(setting, random_state)
     tell(f"order search from {len(starts)} starts: {', '.join(starts)}")
-    runs = local_runs(setting, starts, n_jobs)
+    runs = local_runs(setting, starts, n_jobs, stop)
     W = least_squares(setting, runs[0].graph, moments)
     if layered is not None and many_are_faint(setting, runs[0].graph, W):
         tell("many effects are weak: edges get cheaper, and every node is tried elsewhere")
         gamma = FAINT_GAMMA if wanted is None else wanted
         price = edge_penalty(n_samples, len(cov), gamma)
         setting = replace(setting, penalty=price, thorough=True)
-        runs = local_runs(setting, starts, n_jobs)
+        runs = local_runs(setting, starts, n_jobs, stop)
         W = least_squares(setting, runs[0].graph, moments)
     if layered is None:
         tell(f"iterated search from {', '.join(run.label for run in runs[:ITERATED])}")
-        runs = iterated_runs(setting, runs, random_state, n_jobs)
+        runs = iterated_runs(setting, runs, random_state, n_jobs, stop)
         W = least_squares(setting, runs[0].graph, moments)
     return SearchResult(
         weights=W,
@@ -150,39 +140,43 @@ def search_orders(
     )
 
 
-def local_runs(setting: Setting, starts: Mapping[str, ArrayLike], n_jobs: int | None) -> list[Run]:
+def local_runs(
+    setting: Setting, starts: Mapping[str, ArrayLike], n_jobs: int | None, stop: Stop
+) -> list[Run]:
     """Local search from every start, best first."""
     labelled = [
         (label, consistent_order(checked_order(order, len(setting.S), label), setting.required))
         for label, order in starts.items()
     ]
-    runs = in_threads(lambda start: search_locally(setting, *start), labelled, n_jobs)
+    runs = in_threads(lambda start: search_locally(setting, *start, stop), labelled, n_jobs, stop)
     return sorted(runs, key=lambda run: (round(run.local, TIES), run.label))
 
 
 def iterated_runs(
-    setting: Setting, runs: list[Run], random_state: int | None, n_jobs: int | None
+    setting: Setting, runs: list[Run], random_state: int | None, n_jobs: int | None, stop: Stop
 ) -> list[Run]:
     """Iterated search from the best runs; all runs, best first."""
     leaders = in_threads(
-        lambda run: search_on(setting, run, named_rng(random_state, run.label)),
+        lambda run: search_on(setting, run, named_rng(random_state, run.label), stop),
         runs[:ITERATED],
         n_jobs,
+        stop,
     )
     ended = leaders + runs[ITERATED:]
     return sorted(ended, key=lambda run: (round(run.iterated, TIES), run.label))
 
 
-def with_noise(
-    setting: Setting, allowed: BoolArray | None, required: BoolArray | None
-) -> tuple[Setting, IntArray | None]:
+def with_noise(setting: Setting, stop: Stop) -> tuple[Setting, IntArray | None]:
     """For equal variances: the noise level, and the order that shows it."""
     if not setting.equal:
         return setting, None
     before = setting.required
-    if allowed is not None:
-        before = precedence(allowed, required)
-    order, noise = layered_order(setting, before)
+    if setting.forbidden is not None:
+        before = precedence(~setting.forbidden, setting.required)
+    # On a thread, so that this one can be interrupted.
+    ((order, noise),) = in_threads(
+        lambda mask: layered_order(setting, mask, stop), [before], 1, stop
+    )
     return replace(setting, noise=noise), order
 
 
@@ -202,9 +196,11 @@ def select_parents(
     gamma = default_gamma(score) if gamma is None else gamma
     moments = Moments.shared(cov, n_samples)
     setting = make_setting(moments, score, gamma, allowed, required, max_parents)
-    setting, _ = with_noise(setting, allowed, required)
+    stop = Stop()
+    setting, _ = with_noise(setting, stop)
     start = consistent_order(checked_order(order, len(cov), "order"), setting.required)
-    return least_squares(setting, open_desk(setting, start).graph, moments)
+    (search,) = in_threads(lambda begin: open_search(setting, begin, stop), [start], 1, stop)
+    return least_squares(setting, search.graph, moments)
 
 
 def contribution(run: Run) -> Contribution:
@@ -224,10 +220,11 @@ def make_setting(
     """Check what was asked and bring it into the form kernels want."""
     d = len(moments.of)
     forbidden, needed = checked_knowledge(allowed, required, max_parents, d)
+    most = 0 if needed is None else int(needed.sum(axis=0).max())
     cap = max(0, min(d - 1, int(moments.samples_of.min()) - 2))
     if max_parents is not None:
         cap = min(cap, max_parents)
-    cap = max(cap, int(needed.sum(axis=0).max()))
+    cap = max(cap, most)
     penalty = edge_penalty(int(moments.n_samples[0]), d, gamma)
     if score == "equal":
         return Setting(moments, forbidden, needed, penalty, 1.0, cap)

@@ -17,17 +17,10 @@ import numpy as np
 from scipy.linalg import lapack
 from scipy.special import expit
 
-from analyticdag._jit import kernel
 from analyticdag._typing import FloatArray, IntArray
-from analyticdag.search.moves import GAIN, move
-from analyticdag.search.parents import PATIENT, grow_shrink
-from analyticdag.search.regression import clear, toggle
-from analyticdag.search.setting import Desk, Setting
-from analyticdag.search.store import install, store
-from analyticdag.search.tables import Bench, Task
-
-# Only hubs are moved and given parents from Python: compiled when there is one.
-move_node, give_parents = kernel(move), kernel(install)
+from analyticdag.search.kernels import Rules, Stop
+from analyticdag.search.moves import GAIN
+from analyticdag.search.setting import Search
 
 # Nodes with more parents than this share of the samples are hubs.
 HUB = 0.2
@@ -76,7 +69,9 @@ def marginals(A: FloatArray, r: FloatArray) -> tuple[FloatArray, FloatArray] | N
     return means, np.diag(inverse).copy()
 
 
-def parent_probabilities(G: FloatArray, c: FloatArray, own: float, n: float) -> FloatArray:
+def parent_probabilities(
+    G: FloatArray, c: FloatArray, own: float, n: float, stop: Stop
+) -> FloatArray:
     """How probable each candidate is as a parent.
 
     G is the candidates' covariance, c their covariance with the node, ``own`` its variance, all in
@@ -103,86 +98,87 @@ def parent_probabilities(G: FloatArray, c: FloatArray, own: float, n: float) -> 
         probability = belief.probability
         share = float(np.clip(probability.mean(), 1e-3, 0.9))
         slab = float(probability @ belief.square / probability.sum())
-        if moved < SETTLED:
+        if moved < SETTLED or stop.asked:
             break
     return probability
 
 
 def likely_parents(
-    S: FloatArray, node: int, candidates: IntArray, noise: float, n_samples: int
+    S: FloatArray, node: int, candidates: IntArray, noise: float, n_samples: int, stop: Stop
 ) -> IntArray:
     """Candidates that are parents more probably than not, the most probable first."""
     G, c = S[np.ix_(candidates, candidates)] / noise, S[candidates, node] / noise
-    probability = parent_probabilities(G, c, float(S[node, node]) / noise, n_samples)
+    probability = parent_probabilities(G, c, float(S[node, node]) / noise, n_samples, stop)
     ranked = np.argsort(-probability, kind="stable")
     chosen: IntArray = candidates[ranked[probability[ranked] > 0.5]]
     return chosen
 
 
-@kernel
-def offer(task: Task, bench: Bench, node: int, parents: IntArray, n_candidates: int) -> bool:
-    """Give `node` these parents, shrunk and grown, if that lowers its score."""
-    clear(task, bench, node)
-    for p in parents:
-        if bench.spread[p] > task.floor[p] and bench.size < task.cap:
-            toggle(task, bench, p)
-    better = bool(grow_shrink(task, bench, node, n_candidates) < task.value[node])
-    if better:
-        store(task, bench, node)
-    return better
-
-
-def revisit_hubs(setting: Setting, desk: Desk) -> None:
+def revisit_hubs(search: Search) -> None:
     """Weigh all candidates at once for nodes with very many parents, then try them swapped."""
-    if setting.noise is None:
+    if not search.setting.equal:
         return
-    desk.patience[0] = 0
-    for node in hubs(setting, desk):
-        weigh_all(setting, desk, node, setting.noise)
-    for node in hubs(setting, desk):
-        swap_with_next(setting, desk, node, setting.noise)
-    desk.patience[0] = PATIENT
+    rules = search.setting.rules(patience=0)
+    for node in hubs(search):
+        weigh_all(search, node, rules)
+    for node in hubs(search):
+        swap_with_next(search, node, rules)
 
 
-def hubs(setting: Setting, desk: Desk) -> IntArray:
+def hubs(search: Search) -> IntArray:
     """Nodes with very many parents, in the order."""
-    order, many = desk.graph.order, HUB * setting.moments.samples_of
-    found: IntArray = order[desk.graph.count[order] > many[order]]
+    graph, many = search.graph, HUB * search.setting.moments.samples_of
+    found: IntArray = graph.order[graph.count[graph.order] > many[graph.order]]
     return found
 
 
-def weigh_all(setting: Setting, desk: Desk, node: int, noise: float) -> None:
+def weigh_all(search: Search, node: int, rules: Rules) -> None:
     """Offer a node its likely parents among those before it."""
-    place = int(np.flatnonzero(desk.graph.order == node)[0])
-    S, before = setting.moments.covariance_of(node), desk.graph.order[:place]
-    candidates = before[~setting.forbidden[before, node] & (np.diag(S)[before] > 0)]
-    likely = likely_parents(S, node, candidates, noise, int(setting.moments.samples_of[node]))
-    needed = np.flatnonzero(setting.required[:, node])
-    offered = np.concatenate([needed, likely[~np.isin(likely, needed)]])
-    offer(desk.task, desk.mover, node, offered, place)
+    setting, order = search.setting, search.graph.order
+    assert setting.noise is not None
+    if search.stop.asked:
+        return
+    place = int(np.flatnonzero(order == node)[0])
+    S, before = setting.moments.covariance_of(node), order[:place]
+    candidates = before[np.diag(S)[before] > 0]
+    if setting.forbidden is not None:
+        candidates = candidates[~setting.forbidden[candidates, node]]
+    n = int(setting.moments.samples_of[node])
+    offered = likely_parents(S, node, candidates, setting.noise, n, search.stop)
+    if setting.required is not None:
+        needed = np.flatnonzero(setting.required[:, node])
+        offered = np.concatenate([needed, offered[~np.isin(offered, needed)]])
+    search.offer(node, offered, place, rules)
 
 
-def swap_with_next(setting: Setting, desk: Desk, first: int, noise: float) -> None:
+def swap_with_next(search: Search, first: int, rules: Rules) -> None:
     """Exchange a hub with the hub after it if that lowers the score.
 
     A hub that lacks one strong parent looks like one whose parents cannot be told: only a whole
     new regression of both, which no single step of the local search makes, shows the difference.
     """
-    graph, place = desk.graph, int(np.flatnonzero(desk.graph.order == first)[0])
+    setting, graph = search.setting, search.graph
+    place = int(np.flatnonzero(graph.order == first)[0])
     second = int(graph.order[min(place + 1, len(graph.order) - 1)])
-    if second not in hubs(setting, desk) or setting.required[first, second] or second == first:
+    bound = setting.required is not None and setting.required[first, second]
+    if second not in hubs(search) or bound or second == first or explained(search, first, second):
         return
     pair = [first, second]
-    usual = noise * (1.0 - graph.count[pair] / setting.moments.samples_of[pair])
-    if (graph.residuals(setting)[pair] < UNEXPLAINED * usual).all():
-        return
     before = graph.value[pair].sum()
     old = [graph.parents[node, : graph.count[node]].copy() for node in pair]
-    move_node(desk.task, desk.mover, desk.passed, first, place + 1)
+    search.move(first, place + 1, rules)
     for node in reversed(pair):
-        weigh_all(setting, desk, node, noise)
+        weigh_all(search, node, rules)
     if graph.value[pair].sum() < before - GAIN:
         return
-    move_node(desk.task, desk.mover, desk.passed, first, place)
+    search.move(first, place, rules)
     for node, parents in zip(pair, old, strict=True):
-        give_parents(desk.task, desk.mover, node, parents, len(parents))
+        search.give_parents(node, parents, rules)
+
+
+def explained(search: Search, *nodes: int) -> bool:
+    """Whether none of these hubs leaves more variance than it should."""
+    setting, hub = search.setting, list(nodes)
+    assert setting.noise is not None
+    usual = setting.noise * (1.0 - search.graph.count[hub] / setting.moments.samples_of[hub])
+    return bool((search.graph.residuals(setting)[hub] < UNEXPLAINED * usual).all())

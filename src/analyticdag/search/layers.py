@@ -11,7 +11,6 @@ Cholesky factor that grows by a block per layer, is a lower bound for every choi
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,10 +18,11 @@ from scipy import linalg
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.interventions import Moments
-from analyticdag.search.parents import PATIENT
-from analyticdag.search.setting import Desk, Setting, new_desk
-from analyticdag.search.store import fit
-from analyticdag.search.tables import COLLINEAR
+from analyticdag.orders import consistent_order
+from analyticdag.search import kernels
+from analyticdag.search.kernels import Rules, Stop
+from analyticdag.search.records import COLLINEAR, PATIENT
+from analyticdag.search.setting import Search, Setting
 
 # About three standard errors of a residual variance at n = 1000.
 TOLERANCE = 0.12
@@ -36,22 +36,22 @@ PATIENCE = 40
 NOTICED = 6.0
 
 
-def refit(desk: Desk, nodes: IntArray, span: tuple[int, int], levels: FloatArray) -> None:
+def refit(
+    search: Search, nodes: IntArray, span: tuple[int, int], levels: FloatArray, rules: Rules
+) -> None:
     """Residual variances of `nodes` on the order up to the end of the span, into `levels`.
 
     A node that has been fitted before (level not infinite) is fitted again only if one of those
     placed since, in the span, explains part of its residual.
     """
-    n, count = desk.n, desk.graph.count
-    again = levels[nodes] == np.inf
-    fitted, new = nodes[~again], desk.graph.order[slice(*span)]
-    link, spread = (table[np.ix_(fitted, new)] for table in (desk.link, desk.spread))
-    own = NOTICED * desk.link[fitted, fitted]
-    again[~again] = (n[fitted, None] * link * link > own[:, None] * spread).any(axis=1)
+    n, again = search.setting.moments.samples_of, levels[nodes] == np.inf
+    again[~again] = kernels.explains(
+        search.data, search.memory.state, nodes[~again], *span, NOTICED
+    )
     stale = nodes[again]
-    fit(desk.task, desk.mover, stale, np.full(len(stale), span[1]))
-    free = np.maximum(n[stale] - count[stale], 1.0)
-    levels[stale] = desk.link[stale, stale] * n[stale] / free
+    search.fit(stale, np.full(len(stale), span[1]), rules)
+    free = np.maximum(n[stale] - search.graph.count[stale], 1.0)
+    levels[stale] = search.link[stale, stale] * n[stale] / free
 
 
 class Rest:
@@ -133,49 +133,49 @@ class Rests:
         return np.array(values)[self.of, np.arange(len(self.of))]
 
 
-def layered_order(setting: Setting, before: BoolArray) -> tuple[IntArray, float]:
+def layered_order(setting: Setting, before: BoolArray | None, stop: Stop) -> tuple[IntArray, float]:
     """The order and the noise variance; `before[i, j]` says that i has to precede j."""
-    variances, d = np.diag(setting.moments.variances), len(setting.S)
+    variances, d = setting.moments.own_variances, len(setting.S)
     positive = variances[variances > 0]
-    lowest = (1.0 + TOLERANCE) * float(positive.min()) if len(positive) > 0 else 1.0
-    desk = new_desk(replace(setting, noise=lowest), np.arange(d))
-    order, noise, rest = desk.graph.order, desk.noise, Rests(setting.moments)
-    levels, waits = np.full(d, np.inf), before.sum(axis=0)
-    unplaced = np.ones(d, np.bool_)
+    noise = (1.0 + TOLERANCE) * float(positive.min()) if len(positive) > 0 else 1.0
+    search, rest = Search(setting, np.arange(d), stop), Rests(setting.moments)
+    order, levels, unplaced = search.graph.order, np.full(d, np.inf), np.ones(d, np.bool_)
+    waits = np.zeros(d, np.int64) if before is None else before.sum(axis=0)
     first = last = 0
-    while last < d:
-        free = unplaced & (waits == 0)
-        limit = (1.0 + TOLERANCE) * noise[0]
-        tried = np.flatnonzero(free & rest.may_qualify(limit))
-        refit(desk, tried, (first, last), levels)
-        layer = tried[levels[tried] <= limit]
-        if len(layer) == 0:
-            layer = closest(desk, tried, free, levels, rest.levels, (first, last))
-        layer = layer[np.argsort(levels[layer], kind="stable")]
+    while last < d and not stop.asked:
+        rules = setting.rules(noise, PATIENCE if rest.is_full else PATIENT)
+        layer = next_layer(search, rest, unplaced & (waits == 0), (first, last), levels, rules)
         first, last = last, last + len(layer)
         order[first:last] = layer
         unplaced[layer] = False
-        waits = waits - before[layer].sum(axis=0)
+        if before is not None:
+            waits = waits - before[layer].sum(axis=0)
         rest.place(layer)
-        desk.patience[0] = PATIENCE if rest.is_full else PATIENT
         known = levels[~unplaced & (levels > 0)]
-        noise[0] = np.median(known) if len(known) > 0 else noise[0]
-    return order, float(noise[0])
+        noise = float(np.median(known)) if len(known) > 0 else noise
+    order[last:] = np.flatnonzero(unplaced)  # none, unless asked to stop
+    return consistent_order(order, before), noise
 
 
-def closest(
-    desk: Desk,
-    tried: IntArray,
+def next_layer(
+    search: Search,
+    rest: Rests,
     free: BoolArray,
-    levels: FloatArray,
-    bounds: FloatArray,
     span: tuple[int, int],
+    levels: FloatArray,
+    rules: Rules,
 ) -> IntArray:
-    """The layer when no node is within the tolerance: the lowest of those tried and the bounds."""
-    bounds = np.where(free, bounds, np.inf)
-    bounds[tried] = levels[tried]
-    best = int(bounds.argmin())
-    if best not in tried:
-        refit(desk, np.array([best]), span, levels)
-    near = tried[levels[tried] <= (1.0 + TIE) * bounds[best]]
-    return np.union1d(near, [best])
+    """The free nodes within the tolerance of the noise, or the closest; the lowest first."""
+    limit = (1.0 + TOLERANCE) * rules.noise
+    tried = np.flatnonzero(free & rest.may_qualify(limit))
+    refit(search, tried, span, levels, rules)
+    layer = tried[levels[tried] <= limit]
+    if len(layer) == 0:
+        bounds = np.where(free, rest.levels, np.inf)
+        bounds[tried] = levels[tried]
+        best = int(bounds.argmin())
+        if best not in tried:
+            refit(search, np.array([best]), span, levels, rules)
+        near = tried[levels[tried] <= (1.0 + TIE) * bounds[best]]
+        layer = np.union1d(near, [best])
+    return layer[np.argsort(levels[layer], kind="stable")]

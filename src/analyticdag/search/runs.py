@@ -4,32 +4,37 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
 
 from analyticdag._threads import one_blas_thread, our_threads
-from analyticdag._typing import BoolArray, FloatArray, IntArray
-from analyticdag.interventions import Moments
+from analyticdag._typing import BoolArray, IntArray
 from analyticdag.search.hubs import revisit_hubs
-from analyticdag.search.local import DRAWS, search
-from analyticdag.search.setting import Desk, Graph, Setting, new_desk
-from analyticdag.search.store import fit
+from analyticdag.search.kernels import Stop
+from analyticdag.search.local import DRAWS
+from analyticdag.search.records import PATIENT
+from analyticdag.search.setting import Graph, Search, Setting
 
 T = TypeVar("T")
 U = TypeVar("U")
 
-# The iterated search runs in rounds of d / 2 disturbances, until a round gains nothing.
+# The iterated search runs in rounds of d / 2 disturbances, until a round gains nothing. Set when the
+# search was written and not varied since.
 ROUNDS = 6
-# With equal variances: the residual variance, in noise variances, that calls for a local search,
+# With equal variances: the residual variance, in noise variances, that calls for a local search
+# (three standard errors at 1,000 rows; docs/design/order-search.md),
 SUSPICIOUS = 1.15
-# and how many faint parents a regression may take that is only tried.
+# and how many faint parents a regression may take that is only tried. What a node cannot explain
+# must not be explained by hundreds of accidents.
 PATIENCE = 2
+# How often the waiting thread looks whether it was interrupted, in seconds.
+LOOK = 0.1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Run:
     """One start on its way."""
 
@@ -41,27 +46,24 @@ class Run:
     seconds: float
 
 
-def open_desk(setting: Setting, order: IntArray) -> Desk:
+def open_search(setting: Setting, order: IntArray, stop: Stop) -> Search:
     """Memory for a search from `order`, with the parents that order gives."""
-    desk = new_desk(setting, order)
-    fit(desk.task, desk.mover, desk.graph.order, np.arange(len(order)))
-    revisit_hubs(setting, desk)
-    return desk
+    search = Search(setting, order, stop)
+    search.fit(search.graph.order, np.arange(len(order)), setting.rules())
+    revisit_hubs(search)
+    return search
 
 
-def search_locally(setting: Setting, label: str, order: IntArray) -> Run:
+def search_locally(setting: Setting, label: str, order: IntArray, stop: Stop) -> Run:
     """Parents for the order, then local search."""
     began = time.perf_counter()
-    desk = open_desk(setting, order)
-    initial, nodes = desk.graph.score(setting), np.array(order)
-    if setting.noise is not None:
-        if not setting.thorough:
-            nodes = nodes[suspects(setting, desk.graph)[nodes]]
-        # What a node cannot explain must not be explained by hundreds of accidents.
-        desk.patience[0] = PATIENCE
-    search(desk.task, desk.mover, desk.passed, nodes, np.empty((0, DRAWS)))
-    local = desk.graph.score(setting)
-    return Run(label, desk.graph, initial, local, local, time.perf_counter() - began)
+    search = open_search(setting, order, stop)
+    initial, nodes = search.graph.score(setting), np.array(order)
+    if setting.equal and not setting.thorough:
+        nodes = nodes[suspects(setting, search.graph)[nodes]]
+    search.descend(nodes, setting.rules(patience=PATIENCE if setting.equal else PATIENT))
+    local = search.graph.score(setting)
+    return Run(label, search.graph, initial, local, local, time.perf_counter() - began)
 
 
 def suspects(setting: Setting, graph: Graph) -> BoolArray:
@@ -72,54 +74,45 @@ def suspects(setting: Setting, graph: Graph) -> BoolArray:
     """
     assert setting.noise is not None
     suspicious: BoolArray = graph.residuals(setting) > SUSPICIOUS * setting.noise
-    used = np.arange(graph.parents.shape[1]) < graph.count[:, None]
-    return suspicious | (suspicious[np.where(used, graph.parents, 0)] & used).any(axis=1)
+    parents = graph.parents[:, : graph.count.max()]
+    used = np.arange(parents.shape[1]) < graph.count[:, None]
+    return suspicious | (suspicious[np.where(used, parents, 0)] & used).any(axis=1)
 
 
-def search_on(setting: Setting, run: Run, rng: np.random.Generator) -> Run:
+def search_on(setting: Setting, run: Run, rng: np.random.Generator, stop: Stop) -> Run:
     """Iterated local search from where a run stands."""
     began = time.perf_counter()
     d = len(run.graph.order)
-    desk = open_desk(setting, run.graph.order)
-    nobody = np.empty(0, np.int64)
+    search, rules = open_search(setting, run.graph.order, stop), setting.rules()
     for _ in range(ROUNDS):
-        draws = rng.random((max(d // 2, 1), DRAWS))
-        if search(desk.task, desk.mover, desk.passed, nobody, draws) >= 0.0:
+        if search.disturb(rng.random((max(d // 2, 1), DRAWS)), rules) >= 0.0:
             break
-    graph = desk.graph
+    graph = search.graph
     if graph.score(setting) > run.local:  # cannot get worse but for rounding
         graph = run.graph
     seconds = run.seconds + time.perf_counter() - began
     return replace(run, graph=graph, iterated=graph.score(setting), seconds=seconds)
 
 
-def in_threads(function: Callable[[T], U], items: Iterable[T], n_jobs: int | None) -> list[U]:
-    """[function(item) for item in items], on up to n_jobs threads (None: as many as there are)."""
+def in_threads(
+    function: Callable[[T], U], items: Iterable[T], n_jobs: int | None, stop: Stop
+) -> list[U]:
+    """[function(item) for item in items], on up to n_jobs threads (None: as many as there are).
 
-    def limited(item: T) -> U:
+    An interrupt reaches the waiting thread at once; it asks the others to stop and waits for them.
+    """
+
+    def with_one_blas_thread(item: T) -> U:
         with one_blas_thread():
             return function(item)
 
-    with our_threads(n_jobs) as workers, ThreadPoolExecutor(max_workers=workers) as pool:
-        return list(pool.map(limited, items))
-
-
-def least_squares(setting: Setting, graph: Graph, moments: Moments) -> FloatArray:
-    """Weights of every node on its parents, in the units of the moments."""
-    d, count = len(graph.order), graph.count
-    W = np.zeros((d, d))
-    for k in np.unique(count[count > 0]).tolist():
-        nodes = np.flatnonzero(count == k)
-        parents = np.sort(graph.parents[nodes, :k], axis=1)
-        among, with_node = setting.moments.of_parents(nodes, parents)
-        W[parents, nodes[:, None]] = np.linalg.solve(among, with_node[:, :, None])[:, :, 0]
-    for j in np.flatnonzero((setting.required & (W == 0.0)).any(axis=0)).tolist():
-        # Required, though collinear with the others: they share the weight.
-        R = setting.moments.covariance_of(j)
-        pa = np.flatnonzero(setting.required[:, j] | (W[:, j] != 0.0))
-        W[pa, j] = np.linalg.lstsq(R[np.ix_(pa, pa)], R[pa, j], rcond=None)[0]
-    if setting.equal:
-        return W
-    sd = np.sqrt(moments.variances)
-    W *= np.divide(1.0, sd, out=np.zeros((d, d)), where=sd > 0) * np.diag(sd)
-    return W
+    with our_threads(n_jobs) as threads, ThreadPoolExecutor(max_workers=threads) as pool:
+        futures = [pool.submit(with_one_blas_thread, item) for item in items]
+        try:
+            while wait(futures, timeout=LOOK).not_done:
+                pass
+            return [future.result() for future in futures]
+        except BaseException:
+            stop.asked = True
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise

@@ -18,7 +18,7 @@ import numpy as np
 from analyticdag._typing import FloatArray
 from analyticdag.errors import ParameterError
 from analyticdag.interventions import Moments
-from analyticdag.search.tables import COLLINEAR
+from analyticdag.search.records import COLLINEAR
 
 ScoreName: TypeAlias = Literal["unequal", "equal"]
 
@@ -60,6 +60,6 @@ def graph_score(moments: Moments, weights: FloatArray, *, score: ScoreName, gamm
     if score == "equal":
         pooled = max(np.average(residuals, weights=n), np.finfo(float).tiny)
         return float(n.sum() * np.log(pooled)) + price
-    variances = np.diag(moments.variances)
+    variances = moments.own_variances
     shares = np.divide(residuals, variances, out=np.ones(d), where=variances > 0)
     return float(n @ np.log(np.maximum(shares, COLLINEAR))) + price

@@ -8,17 +8,19 @@ import numpy as np
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.interventions import Moments
-from analyticdag.search.parents import PATIENT
-from analyticdag.search.tables import COLLINEAR, Bench, Task, make_bench, make_task
+from analyticdag.search import kernels
+from analyticdag.search.kernels import Stop
+from analyticdag.search.local import DRAWS
+from analyticdag.search.records import COLLINEAR, PATIENT
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Setting:
     """The task in the form kernels want it; shared by all starts."""
 
     moments: Moments  # of the standardised variables, unless all noise has one variance
-    forbidden: BoolArray
-    required: BoolArray
+    forbidden: BoolArray | None  # None: nothing is
+    required: BoolArray | None
     penalty: float
     noise: float | None  # the noise variance all nodes share; None: each has its own
     cap: int
@@ -47,8 +49,26 @@ class Setting:
         price: FloatArray = relative if self.equal else -np.expm1(-relative)
         return price
 
+    def rules(self, noise: float | None = None, patience: int = PATIENT) -> kernels.Rules:
+        """What a parent must be worth, at this noise level (None: the setting's)."""
+        noise = self.noise if noise is None else noise
+        return kernels.Rules(self.penalty, noise, self.price, self.cap, patience)
 
-@dataclass(frozen=True)
+    @property
+    def data(self) -> kernels.Data:
+        """Covariances, rows and knowledge for the kernels; nothing is copied."""
+        d = len(self.S)
+        return kernels.Data(
+            S=np.ascontiguousarray(self.moments.S),
+            at=self.moments.of * (d * d),
+            n=self.moments.samples_of.astype(np.float64),
+            floor=COLLINEAR * np.diag(self.S),
+            forbidden=self.forbidden,
+            required=self.required,
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class Graph:
     """An order with parents, as the kernels left it."""
 
@@ -72,52 +92,98 @@ class Graph:
         return float(n.sum() * np.log(pooled) + setting.penalty * self.count.sum())
 
 
-@dataclass(frozen=True)
-class Desk:
-    """A graph under search with everything the kernels need."""
+class Search:
+    """A graph under search, and the memory that kernels need for it.
 
-    graph: Graph
-    task: Task
-    mover: Bench
-    passed: Bench
-    noise: FloatArray  # one number, shared with the kernels
-    patience: IntArray  # likewise
-    link: FloatArray  # likewise: row j belongs to the regression of node j
-    spread: FloatArray
-    n: FloatArray  # likewise: the samples behind it
+    Memory is two d x d tables of floats and one of bytes beside the data; the factors share a pool
+    and take sum_j |pa_j|^2 / 2. Tables are reserved with `np.empty` and `np.zeros`, which use
+    memory only where something is written: generous widths cost nothing.
+    """
+
+    def __init__(self, setting: Setting, order: IntArray, stop: Stop) -> None:
+        d, width = len(order), setting.cap + 1
+        self.setting, self.data, self.stop = setting, setting.data, stop
+        table = new_state(order, width)
+        self.graph = Graph(*(table[name] for name in ("order", "count", "parents", "value")))
+        self.link, self.spread = table["link"], table["spread"]
+        self.memory = kernels.Memory(
+            kernels.State(table),
+            kernels.Plan(new_rows(2 * d + 1, width)),
+            kernels.Undo(
+                {**new_rows(d, width), "order": np.array(order), "noted": np.zeros(d, np.int8)}
+            ),
+            kernels.Queue(new_queue(d)),
+            kernels.Regression(new_regression(d, width)),
+            kernels.Regression(new_regression(d, width)),
+        )
+
+    def fit(self, nodes: IntArray, ends: IntArray, rules: kernels.Rules) -> None:
+        """Parents from scratch: of nodes[k] among the first ends[k] of the order."""
+        memory = self.memory
+        kernels.fit(self.data, rules, memory.state, memory.mover, nodes, ends, self.stop)
+
+    def descend(self, nodes: IntArray, rules: kernels.Rules) -> float:
+        """Put these nodes where the score is lowest, and whom that concerns; the change."""
+        nothing = np.empty((0, DRAWS))
+        return kernels.search(self.data, rules, self.memory, nodes, nothing, self.stop)
+
+    def disturb(self, draws: FloatArray, rules: kernels.Rules) -> float:
+        """One disturbance for each row of uniform numbers; the change."""
+        nobody = np.empty(0, np.int64)
+        return kernels.search(self.data, rules, self.memory, nobody, draws, self.stop)
+
+    def move(self, node: int, place: int, rules: kernels.Rules) -> float:
+        """Put a node at a place of the order (ANYWHERE: the best); the change."""
+        return kernels.move_node(self.data, rules, self.memory, node, place, self.stop)
+
+    def give_parents(self, node: int, parents: IntArray, rules: kernels.Rules) -> None:
+        """Give a node exactly these parents."""
+        memory = self.memory
+        kernels.give_parents(self.data, rules, memory.state, memory.mover, node, parents)
+
+    def offer(self, node: int, parents: IntArray, end: int, rules: kernels.Rules) -> None:
+        """Give a node these parents, shrunk and grown, if that lowers its score."""
+        memory = self.memory
+        kernels.offer(self.data, rules, memory.state, memory.mover, node, parents, end, self.stop)
 
 
-def new_desk(setting: Setting, order: IntArray) -> Desk:
-    """Memory for a search from `order`, without parents as yet."""
-    d, cap = len(order), setting.cap
-    graph = Graph(
-        order=np.array(order, np.int64),
-        count=np.zeros(d, np.int64),
-        parents=np.empty((d, cap + 1), np.int64),
-        value=np.zeros(d),
-    )
-    noise, patience = np.array([setting.noise or 1.0]), np.array([PATIENT])
-    link, spread = np.empty((2, d, d))
-    n = setting.moments.samples_of.astype(np.float64)
-    task = make_task(
-        {
-            **vars(graph),
-            "place": np.argsort(graph.order),
-            "S": np.ascontiguousarray(setting.moments.S.reshape(-1, d)),
-            "at": setting.moments.of * d,
-            "floor": COLLINEAR * np.diag(setting.S),
-            "forbidden": setting.forbidden,
-            "required": setting.required,
-            "n": n,
-            "penalty": setting.penalty,
-            "price": setting.price,
-            "noise": noise,
-            "patience": patience,
-            "equal": setting.equal,
-            "cap": cap,
-            "link": link,
-            "spread": spread,
-        }
-    )
-    mover, passed = make_bench(d, cap), make_bench(d, cap)
-    return Desk(graph, task, mover, passed, noise, patience, link, spread, n)
+def new_state(order: IntArray, width: int) -> dict[str, np.ndarray]:
+    """Tables of a `kernels.State` without parents as yet."""
+    d = len(order)
+    nodes = ("count", "age", "pool_at", "pool_room")
+    return {
+        **{name: np.zeros(d, np.int64) for name in nodes},
+        "order": np.array(order, np.int64),
+        "place": np.argsort(order),
+        "parents": np.empty((d, width), np.int64),
+        "value": np.zeros(d),
+        "link": np.empty((d, d)),
+        "spread": np.empty((d, d)),
+        "tie": np.zeros((d, d), np.int8),
+        # Room is taken in powers of two: up to four times what is needed, and again for what was
+        # outgrown. A node that finds no room is regressed anew whenever it is looked at.
+        "pool": np.empty(min(2 * d * (width + 4) ** 2, 2 * d * d + 2**20)),
+    }
+
+
+def new_rows(rows: int, width: int) -> dict[str, np.ndarray]:
+    """Rows of a node and its parents each."""
+    nodes, parents = np.zeros((2, rows), np.int64), np.empty((rows, width), np.int64)
+    return {"node": nodes[0], "size": nodes[1], "parents": parents}
+
+
+def new_queue(d: int) -> dict[str, np.ndarray]:
+    """Tables of a `kernels.Queue`."""
+    (nodes, corners), (waiting, flag) = np.zeros((2, d), np.int64), np.zeros((2, d), np.int8)
+    return {"nodes": nodes, "corners": corners, "waiting": waiting, "flag": flag}
+
+
+def new_regression(d: int, width: int) -> dict[str, np.ndarray]:
+    """Tables of a `kernels.Regression` on less than `width` parents."""
+    return {
+        "members": np.empty(width, np.int64),
+        "slot": np.full(d, -1, np.int64),
+        "factor": np.empty((width, width)),
+        **{name: np.empty(width) for name in ("weights", "sharp", "mix")},
+        **{name: np.empty(d) for name in ("link", "spread", "direction")},
+    }

@@ -1,0 +1,300 @@
+"""Records of the search, one for each role; what they point to is reserved by NumPy.
+
+Tables are flat: entry [i, j] of a table with d columns is table[i * d + j]. A record keeps the
+arrays alive and holds, compiled, pointers to their first entries.
+
+    Data, Rules                  what is given: the same for all starts
+    State                        the graph under search, and what is kept of its regressions
+    Regression                   the workplace of one regression
+    Plan, Undo, Queue            a move, the way back, who is to move next
+    Memory                       all that one search works on
+    Stop                         a request to end early
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from analyticdag._compiled import cython
+
+# A variable whose variance given the current parents is below this share of its own variance is a
+# linear combination of them. With hubs, parents are collinear to nine digits and still parents.
+COLLINEAR = 1e-10
+# Entries of `State.tie[i, j]`, about i as a parent of j.
+NONE = 0
+WANTED = 1
+PARENT = 2
+# `Rules.patience` without a limit.
+PATIENT = 2147483647
+
+
+@cython.cfunc
+def floats(array: Any) -> cython.p_double:
+    """Where the entries of a table begin; interpreted, all of them in a row."""
+    checked(array, np.float64)
+    if cython.compiled:
+        entries: cython.p_double = cython.cast(
+            cython.p_double, cython.cast(cython.size_t, array.ctypes.data)
+        )
+    else:
+        entries = array.reshape(-1)
+    return entries
+
+
+@cython.cfunc
+def integers(array: Any) -> cython.p_longlong:
+    """The same for whole numbers."""
+    checked(array, np.int64)
+    if cython.compiled:
+        entries: cython.p_longlong = cython.cast(
+            cython.p_longlong, cython.cast(cython.size_t, array.ctypes.data)
+        )
+    else:
+        entries = array.reshape(-1)
+    return entries
+
+
+@cython.cfunc
+def marks(array: Any) -> cython.p_uchar:
+    """The same for marks and truth values."""
+    marked = array.view(np.uint8)
+    checked(marked, np.uint8)
+    if cython.compiled:
+        entries: cython.p_uchar = cython.cast(
+            cython.p_uchar, cython.cast(cython.size_t, array.ctypes.data)
+        )
+    else:
+        entries = marked.reshape(-1)
+    return entries
+
+
+def checked(array: Any, kind: Any) -> None:
+    """Refuse an array that compiled code would misread."""
+    if array.dtype != kind or not array.flags.c_contiguous:
+        raise TypeError(f"a kernel wants a contiguous array of {kind.__name__}, not {array.dtype}")
+
+
+@cython.cclass
+class Stop:
+    """A request to end early, from another thread: kernels look at it and leave all consistent."""
+
+    asked = cython.declare(cython.bint, visibility="public")
+
+    def __init__(self) -> None:
+        self.asked = False
+
+
+@cython.cclass
+class Data:
+    """What is given: covariances, rows behind every node, edges that may not or must exist."""
+
+    d: cython.Py_ssize_t
+    S: cython.p_double  # covariances, (d, d) each, one after the other
+    at: cython.p_longlong  # where in S the covariance begins that a node is regressed with
+    n: cython.p_double  # rows behind the regression of each node
+    floor: cython.p_double  # COLLINEAR times the variance of each variable
+    forbids: cython.bint  # whether there is such a table
+    forbidden: cython.p_uchar  # [i, j] speaks about the edge i -> j
+    requires: cython.bint
+    required: cython.p_uchar
+    arrays: object  # what the pointers point to
+
+    def __init__(
+        self, S: Any, at: Any, n: Any, floor: Any, forbidden: Any = None, required: Any = None
+    ) -> None:
+        self.arrays = (S, at, n, floor, forbidden, required)
+        self.d = len(n)
+        self.S, self.at, self.n, self.floor = floats(S), integers(at), floats(n), floats(floor)
+        self.forbids, self.requires = forbidden is not None, required is not None
+        if self.forbids:
+            self.forbidden = marks(forbidden)
+        if self.requires:
+            self.required = marks(required)
+
+
+@cython.cclass
+class Rules:
+    """What a parent must be worth, and how many there may be."""
+
+    penalty: cython.double  # price of an edge in the score
+    equal: cython.bint  # whether all noise has one variance,
+    noise = cython.declare(cython.double, visibility="readonly")  # which is this one
+    price: cython.p_double  # share of the residual variance (or of the noise) to be explained
+    cap: cython.Py_ssize_t  # largest number of parents
+    patience: cython.Py_ssize_t  # how many faint parents a regression may take
+    arrays: object
+
+    def __init__(
+        self, penalty: float, noise: float | None, price: Any, cap: int, patience: int
+    ) -> None:
+        self.arrays = price
+        self.penalty, self.equal, self.noise = penalty, noise is not None, noise or 1.0
+        self.price, self.cap, self.patience = floats(price), cap, patience
+
+
+@cython.cclass
+class Regression:
+    """The regression of one node on members that come and go; the first `size` of them count.
+
+    For *every* variable i, given the members P,
+
+        link[i]   = cov(i, node | P)      the covariance with the node's residual
+        spread[i] = var(i | P)            the variance P leaves unexplained
+
+    so link[i]**2 / spread[i] is what i would explain as a further parent. Members have
+    link = spread = 0; the node itself has link = spread = its residual variance.
+
+    Updating the *inverse* of the members' covariance instead of its factor would be shorter, and
+    useless: with hubs, parents are collinear to nine digits, and the errors of an inverse feed on
+    each other.
+    """
+
+    size = cython.declare(cython.Py_ssize_t, visibility="readonly")
+    width: cython.Py_ssize_t  # room for members
+    at: cython.Py_ssize_t  # where in Data.S the covariance of the node begins
+    members: cython.p_longlong
+    slot: cython.p_longlong  # place of variable i in members, or -1
+    factor: cython.p_double  # Cholesky factor of the members' covariance, lower triangle
+    weights: cython.p_double  # of the node on the members
+    sharp: cython.p_double  # diagonal of the inverse covariance: 1 / var(member | others)
+    mix: cython.p_double  # scratch: residual of the changing member, in terms of the members
+    link: cython.p_double
+    spread: cython.p_double
+    direction: cython.p_double  # scratch: covariance of that residual with every variable
+    arrays = cython.declare(dict, visibility="readonly")
+
+    def __init__(self, arrays: dict[str, Any]) -> None:
+        self.arrays, self.size, self.at = arrays, 0, 0
+        self.width = len(arrays["members"])
+        self.members, self.slot = integers(arrays["members"]), integers(arrays["slot"])
+        self.factor, self.weights = floats(arrays["factor"]), floats(arrays["weights"])
+        self.sharp, self.mix = floats(arrays["sharp"]), floats(arrays["mix"])
+        self.link, self.spread = floats(arrays["link"]), floats(arrays["spread"])
+        self.direction = floats(arrays["direction"])
+
+
+@cython.cclass
+class State:
+    """The graph under search, and what is kept of every node's regression: row j is node j's.
+
+    A move starts from what is kept instead of factorising again. Factors share a pool: node j's
+    begins at pool_at[j], with room for pool_room[j] parents; first `sharp`, then the rows of the
+    lower triangle.
+    """
+
+    d: cython.Py_ssize_t
+    width: cython.Py_ssize_t  # of `parents`
+    order: cython.p_longlong
+    place: cython.p_longlong  # inverse of order
+    count: cython.p_longlong
+    parents: cython.p_longlong
+    value: cython.p_double  # score of each node
+    link: cython.p_double
+    spread: cython.p_double
+    tie: cython.p_uchar  # [i, j]: NONE, WANTED (i would lower j's score) or PARENT
+    age: cython.p_longlong  # up- and down-dates since the last factorisation
+    pool: cython.p_double
+    pool_size: cython.Py_ssize_t
+    pool_top: cython.Py_ssize_t
+    pool_at: cython.p_longlong
+    pool_room: cython.p_longlong
+    arrays = cython.declare(dict, visibility="readonly")
+
+    def __init__(self, arrays: dict[str, Any]) -> None:
+        self.arrays, self.pool_top, self.pool_size = arrays, 0, len(arrays["pool"])
+        self.d, self.width = arrays["parents"].shape
+        self.order, self.place = integers(arrays["order"]), integers(arrays["place"])
+        self.count, self.parents = integers(arrays["count"]), integers(arrays["parents"])
+        self.value, self.tie = floats(arrays["value"]), marks(arrays["tie"])
+        self.link, self.spread = floats(arrays["link"]), floats(arrays["spread"])
+        self.age, self.pool = integers(arrays["age"]), floats(arrays["pool"])
+        self.pool_at = integers(arrays["pool_at"])
+        self.pool_room = integers(arrays["pool_room"])
+
+
+@cython.cclass
+class Plan:
+    """A move under consideration: row 0 for the node that moves, others for those it passed."""
+
+    width: cython.Py_ssize_t
+    node: cython.p_longlong
+    size: cython.p_longlong
+    parents: cython.p_longlong
+    next: cython.Py_ssize_t  # first free row
+    first: cython.Py_ssize_t  # rows of the best place found so far
+    last: cython.Py_ssize_t
+    goal: cython.Py_ssize_t  # the best place, and the change of score there
+    change: cython.double
+    arrays: object
+
+    def __init__(self, arrays: dict[str, Any]) -> None:
+        self.arrays, self.width = arrays, arrays["parents"].shape[1]
+        self.node, self.size = integers(arrays["node"]), integers(arrays["size"])
+        self.parents = integers(arrays["parents"])
+
+
+@cython.cclass
+class Undo:
+    """The way back: the order before a disturbance, and the parents of nodes changed since."""
+
+    width: cython.Py_ssize_t
+    length: cython.Py_ssize_t
+    node: cython.p_longlong
+    size: cython.p_longlong
+    parents: cython.p_longlong
+    noted: cython.p_uchar  # whether a node is among them
+    order: cython.p_longlong
+    arrays: object
+
+    def __init__(self, arrays: dict[str, Any]) -> None:
+        self.arrays, self.length, self.width = arrays, 0, arrays["parents"].shape[1]
+        self.node, self.size = integers(arrays["node"]), integers(arrays["size"])
+        self.parents, self.order = integers(arrays["parents"]), integers(arrays["order"])
+        self.noted = marks(arrays["noted"])
+
+
+@cython.cclass
+class Queue:
+    """Nodes that wait for a reinsertion, in a ring of d places; and the nodes of triangles."""
+
+    d: cython.Py_ssize_t
+    head: cython.Py_ssize_t
+    tail: cython.Py_ssize_t
+    nodes: cython.p_longlong
+    waiting: cython.p_uchar
+    n_corners: cython.Py_ssize_t
+    corners: cython.p_longlong  # a child and two of its parents that are joined by an edge
+    flag: cython.p_uchar  # scratch
+    arrays: object
+
+    def __init__(self, arrays: dict[str, Any]) -> None:
+        self.arrays, self.d = arrays, len(arrays["nodes"])
+        self.head = self.tail = self.n_corners = 0
+        self.nodes, self.waiting = integers(arrays["nodes"]), marks(arrays["waiting"])
+        self.corners, self.flag = integers(arrays["corners"]), marks(arrays["flag"])
+
+
+@cython.cclass
+class Memory:
+    """All that one search works on; nothing of it is shared between threads."""
+
+    state = cython.declare(State, visibility="readonly")
+    plan: Plan
+    undo: Undo
+    queue: Queue
+    mover = cython.declare(Regression, visibility="readonly")  # of the node that moves
+    passed: Regression  # of the node that it passes
+
+    def __init__(
+        self,
+        state: State,
+        plan: Plan,
+        undo: Undo,
+        queue: Queue,
+        mover: Regression,
+        passed: Regression,
+    ) -> None:
+        self.state, self.plan, self.undo, self.queue = state, plan, undo, queue
+        self.mover, self.passed = mover, passed
