@@ -19,6 +19,7 @@ from analyticdag.nonlinear.surfaces import Fits, Surfaces
 
 _LEAST_GAIN = 1e-6  # of a move: less may be rounding
 _TURN = 2
+_MOVES_PER_PAIR = 10  # generous: from no edges, a DAG takes one move for each of its edges
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +42,8 @@ def climb(
     """Move from the DAG `start` to better ones until there is none."""
     graph = _Graph(surfaces, start, constraints, pooled)
     n_moves, score = 0, graph.score()
-    while True:
+    # Every move lowers the score, so no graph comes twice; the bound is for what rounding may do.
+    for _ in range(_MOVES_PER_PAIR * max(start.size, 1)):
         gain, flips = graph.best_move()
         if gain < _LEAST_GAIN:
             break
