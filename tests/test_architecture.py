@@ -21,7 +21,17 @@ PACKAGE = ROOT / "src" / "analyticdag"
 # From the bottom to the top. A module imports from the layers below it, and within its own layer
 # as long as no cycle arises. A package's name stands for every module in it.
 LAYERS: list[set[str]] = [
-    {"errors", "_typing", "_parameters", "_validation", "_jit", "_compiled", "_threads"},
+    {
+        "errors",
+        "_typing",
+        "_parameters",
+        "_validation",
+        "_jit",
+        "_compiled",
+        "_threads",
+        "_files",
+        "_schema",
+    },
     {"graphs", "_terms", "functions", "_arrays", "_constraint", "spectral"},
     {"matrix_functions"},
     {

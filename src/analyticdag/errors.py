@@ -7,6 +7,7 @@
     │   ├── KnowledgeError                   required/forbidden edges or tiers that contradict
     │   ├── NotInClassError                  an operation would leave the class F
     │   └── OutsideDomainError               a matrix at or past the radius of its constraint
+    ├── OutputError (also an OSError)        a result cannot be written: no room, no permission
     └── MissingDependencyError (also an ImportError)   an optional package is not installed
 
 A message says what was asked, what came, and what to do. What can be survived is a warning:
@@ -29,6 +30,7 @@ __all__ = [
     "MissingDependencyError",
     "NotConvergedWarning",
     "NotInClassError",
+    "OutputError",
     "OutsideDomainError",
     "ParameterError",
     "ScaleWarning",
@@ -74,6 +76,10 @@ class OutsideDomainError(InputError):
     def __reduce__(self) -> tuple[type[OutsideDomainError], tuple[float, float]]:
         # Process pools pickle exceptions by their message; ours is built from two numbers.
         return type(self), (self.spectral_radius, self.radius)
+
+
+class OutputError(AnalyticDAGError, OSError):
+    """A result cannot be written where it was asked for."""
 
 
 class MissingDependencyError(AnalyticDAGError, ImportError):

@@ -9,7 +9,8 @@
     analyticdag demo                 learn a protein network from real cells
 
 Results go to standard output, everything else to standard error. Exit codes: 0 done, 1 the run
-failed, 2 the input was bad. A traceback is shown only with --debug.
+failed, 2 the input was bad, 130 after Ctrl-C. A traceback is shown only with --debug. What is there
+already is overwritten only with --force, and an input never.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from rich.table import Table
 from analyticdag import __version__
 from analyticdag.cli.demo import demo_command
 from analyticdag.cli.fit import fit_command
+from analyticdag.cli.interrupt import INTERRUPTED, Interrupt, interruptible, leave
 from analyticdag.cli.progress import printable
 from analyticdag.cli.stability import stability_command
 from analyticdag.cli.tools import compare_command, report_command, simulate_command
@@ -54,31 +56,57 @@ _ADVICE = {
 }
 
 
-def main() -> None:
+def main() -> NoReturn:
     """Entry point of the ``analyticdag`` command."""
-    debug = "--debug" in sys.argv[1:]
+    with interruptible() as interrupt:
+        code = _run(sys.argv[1:], interrupt)
+        interrupt.end()
+        if code == INTERRUPTED:
+            leave()
+    raise SystemExit(code)
+
+
+def _run(words: list[str], interrupt: Interrupt) -> int:
+    """Run a command and return its exit code; an error is one line."""
+    debug = "--debug" in words
+    arguments = [word for word in words if word != "--debug"]
     try:
         # The name is given, or "python -m analyticdag" would ask the shell to complete "python".
-        app([word for word in sys.argv[1:] if word != "--debug"], prog_name="analyticdag")
+        code = app(arguments, prog_name="analyticdag", standalone_mode=False, obj=interrupt)
+    except (KeyboardInterrupt, typer.Abort):
+        code = INTERRUPTED
     except Exception as error:
         if debug:
             raise
-        _stop(error)
+        return _explain(error)
+    if code == INTERRUPTED:
+        _say(interrupt.advice())
+    return code if isinstance(code, int) else 0
 
 
-def _stop(error: Exception) -> NoReturn:
-    """Say in one line what went wrong, and leave with the exit code of its kind."""
+def _explain(error: Exception) -> int:
+    """Say in one line what went wrong, and return the exit code of its kind."""
+    if type(error).__name__ == "NoArgsIsHelpError":
+        error.show()  # type: ignore[attr-defined]
+        return 2
+    if hasattr(error, "format_message"):  # typer's, of options and arguments
+        _say(f"{error.format_message()} --help lists the options.")
+        return 2
     text = " ".join(str(error).split())
     if not isinstance(error, AnalyticDAGError):
         text = f"unexpected {type(error).__name__}: {text}; --debug shows where it came from"
+    _say(text)
+    return 2 if isinstance(error, InputError) else 1
+
+
+def _say(text: str) -> None:
     Console(stderr=True).print(
-        f"analyticdag: {printable(text)}",
+        f"analyticdag: {printable(' '.join(text.split()))}",
         style="red",
         markup=False,
         highlight=False,
         soft_wrap=True,
     )
-    raise SystemExit(2 if isinstance(error, InputError) else 1)
 
 
 def _show_version(wanted: bool) -> None:

@@ -11,27 +11,45 @@ from rich.console import Console
 from rich.table import Table
 
 from analyticdag._typing import FloatArray
+from analyticdag.cli.options import Force
 from analyticdag.cli.progress import line
-from analyticdag.cli.record import recorded
+from analyticdag.cli.record import recorded, save_with_page
 
 if TYPE_CHECKING:
     from analyticdag import AnalyticDAG
+    from analyticdag.datasets import Dataset
 
 
 def demo_command(
     out: Annotated[Path, typer.Option(help="Folder for the results; a free name is found.")] = Path(
         "runs/demo"
     ),
+    force: Force = False,
 ) -> None:
     """Learn the Sachs protein network from 853 real cells and compare it with the consensus."""
+    from analyticdag.datasets import load_sachs
+    from analyticdag.io.outputs import reserved_run, room_for
+
+    sachs, console = load_sachs(), Console(highlight=False)
+    with reserved_run(
+        out,
+        "analyticdag demo",
+        exact=False,
+        inputs=(),
+        force=force,
+        room=room_for(len(sachs.names)),
+    ) as folder:
+        _show(sachs, folder, console)
+
+
+def _show(sachs: Dataset, folder: Path, console: Console) -> None:
+    """Learn, compare, save, and say what was found."""
     import numpy as np
 
     from analyticdag import AnalyticDAG
-    from analyticdag.datasets import load_sachs
     from analyticdag.graphs import from_networkx
     from analyticdag.metrics import compare
 
-    sachs, console = load_sachs(), Console(highlight=False)
     console.print(f"Sachs: {len(sachs.values)} human cells, {len(sachs.names)} proteins each.")
     with console.status("learning (the first run compiles: most of a minute, once) ..."):
         # Fluorescence is read on a log scale; unequal variances assume nothing about units.
@@ -46,7 +64,7 @@ def demo_command(
         f"{found.missing} missing; a graph without edges has SHD {found.n_true}.\n"
         f"How the fit ended: {model.status_.value}."
     )
-    folder = _save(model, values, sachs.names, out)
+    _save(model, values, sachs.names, folder)
     line(console, f"Saved:  {folder}\nReport: {folder / 'report.html'}\n")
     console.print(
         "What to try next:\n"
@@ -73,10 +91,9 @@ def _strongest_first(W: FloatArray) -> list[tuple[int, int]]:
     return sorted(edge_list(W), key=lambda edge: -abs(W[edge]))
 
 
-def _save(model: AnalyticDAG, values: FloatArray, names: Sequence[str], out: Path) -> Path:
+def _save(model: AnalyticDAG, values: FloatArray, names: Sequence[str], folder: Path) -> None:
     """Save the run and its report in a folder of its own."""
-    from analyticdag.io import free_folder, hash_array, manifest_of, save_run
-    from analyticdag.report import write_report
+    from analyticdag.io import hash_array, manifest_of
 
     manifest = manifest_of(
         source="Sachs protein signalling (log scale)",
@@ -87,6 +104,4 @@ def _save(model: AnalyticDAG, values: FloatArray, names: Sequence[str], out: Pat
         command=["analyticdag", "demo"],
     )
     run = recorded(model, values, names, manifest=manifest)
-    folder = save_run(run, free_folder(out))
-    write_report(run, folder / "report.html")
-    return folder
+    save_with_page(run, folder, folder / "report.html", "analyticdag demo")

@@ -9,10 +9,12 @@ import dataclasses
 import hashlib
 import json
 import os
+import shlex
 import sys
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,6 +29,7 @@ from analyticdag.cli.options import (
     Constraint,
     Drop,
     DropMissing,
+    Force,
     Interventions,
     Jobs,
     KnowledgeFile,
@@ -42,7 +45,7 @@ from analyticdag.cli.options import (
     TableFile,
 )
 from analyticdag.cli.progress import line, shown
-from analyticdag.cli.record import judge_by_resamples, recorded
+from analyticdag.cli.record import judge_by_resamples, recorded, save_with_page
 from analyticdag.errors import DataWarning, NotConvergedWarning, ParameterError
 
 if TYPE_CHECKING:
@@ -51,6 +54,7 @@ if TYPE_CHECKING:
 
 
 def fit_command(
+    context: typer.Context,
     file: TableFile,
     out: Annotated[Path | None, typer.Option(help="Folder for the results.")] = None,
     report: Annotated[Path | None, typer.Option(help="HTML file for the report.")] = None,
@@ -76,15 +80,15 @@ def fit_command(
     seed: Annotated[int | None, typer.Option(help="For whatever is random.")] = None,
     checkpoint: Checkpoint = None,
     refit: Refit = True,
+    force: Force = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
     """Learn a causal graph from FILE; save it and write a report."""
-    from analyticdag.io import read_knowledge, read_table, refuse_used_folder
+    from analyticdag.io import read_knowledge, read_table
 
     check_model(model, interventions=interventions is not None)
-    if out is not None:
-        refuse_used_folder(out)  # before the work, not after it
+    at_least(0, resamples=resamples, seed=seed)
     talk = Console(stderr=True, quiet=quiet)
     table = read_table(
         file,
@@ -112,9 +116,88 @@ def fit_command(
     }
     parameters = {name: value for name, value in given.items() if value is not None}
     plan = Plan(model, parameters, max_steps, refit=refit)
-    run = _learn(table, known, plan, checkpoint, resamples, _base(file, out), talk)
-    folder, page = _save(run, out, report, _base(file, out))
+    inputs = [Path(name) for name in (file, knowledge, checkpoint) if name not in (None, "-")]
+    places = Places(
+        _base(file, out), report, checkpoint, inputs, exact=out is not None, force=force
+    )
+    run, folder, page = _fit_and_save(table, known, plan, places, resamples, talk, context)
     _tell(run, folder, page, talk, as_json=as_json, quiet=quiet)
+
+
+@dataclasses.dataclass(frozen=True)
+class Places:
+    """Where results go: `base` itself if it is exact, else a free folder of that name."""
+
+    base: Path
+    report: Path | None
+    checkpoint: Path | None
+    inputs: Sequence[Path]
+    exact: bool
+    force: bool
+
+
+def _fit_and_save(
+    table: Table,
+    known: Knowledge | None,
+    plan: Plan,
+    places: Places,
+    resamples: int,
+    talk: Console,
+    context: typer.Context,
+) -> tuple[SavedRun, Path, Path]:
+    """Reserve, learn, save; the states of unfinished work go last, when all is on the disk."""
+    from analyticdag.io.folder import save_key
+    from analyticdag.io.outputs import reserved_run, room_for
+
+    path_state, resample_state = _states(table, known, plan, places.base)
+    no_path = plan.model != "nonlinear" and plan.parameters.get("solver") == "order"
+    state = places.checkpoint or (None if no_path else path_state)
+    context.obj.advice = lambda: _how_to_go_on(state, resample_state)
+    key = save_key({"command": _command(), "data": {"sha256": table.sha256}})
+    with (
+        reserved_run(
+            places.base,
+            key,
+            exact=places.exact,
+            inputs=places.inputs,
+            force=places.force,
+            room=room_for(len(table.names)),
+        ) as folder,
+        _reserved_page(places, folder, key) as page,
+    ):
+        run = _learn(table, known, plan, state, (resamples, resample_state), talk)
+        save_with_page(run, folder, page, key)
+    for own in (path_state, resample_state):
+        own.unlink(missing_ok=True)
+    return run, folder, page
+
+
+def at_least(least: int, **numbers: int | None) -> None:
+    """Refuse numbers of options that are too small."""
+    for name, number in numbers.items():
+        if number is not None and number < least:
+            raise ParameterError(f"--{name} must be at least {least}, not {number}")
+
+
+def _command() -> str:
+    return shlex.join(["analyticdag", *sys.argv[1:]])
+
+
+@contextmanager
+def _reserved_page(places: Places, folder: Path, key: str) -> Iterator[Path]:
+    """Hold the file for the page; one that a killed command of the same key wrote is its own."""
+    from analyticdag.io.folder import PAGE, unfinished
+    from analyticdag.io.outputs import reserved
+
+    page = places.report or folder / PAGE
+    if os.path.realpath(page) == os.path.realpath(folder / PAGE):
+        yield page
+        return
+    left = unfinished(folder)
+    written = page.read_bytes() if left is not None and page.is_file() else b""
+    own = left is not None and left.page == hashlib.sha256(written).hexdigest()
+    with reserved(page, inputs=places.inputs, force=places.force or own, inside=folder):
+        yield page
 
 
 def _base(file: str, out: Path | None) -> Path:
@@ -148,24 +231,18 @@ def _learn(
     table: Table,
     known: Knowledge | None,
     plan: Plan,
-    checkpoint: Path | None,
-    resamples: int,
-    base: Path,
+    state: Path | None,
+    resamples: tuple[int, Path],
     talk: Console,
 ) -> SavedRun:
     from analyticdag.io import manifest_of
 
     parameters = plan.parameters
-    state = checkpoint or _own_checkpoint(table, known, plan, base)
     start = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        try:
-            with shown(talk, quiet=talk.quiet):
-                model, choice = plan.fit(table, by_index(known, table.names), state)
-        except KeyboardInterrupt:
-            _say_how_to_resume(talk, state)
-            raise typer.Exit(1) from None
+        with shown(talk, quiet=talk.quiet):
+            model, choice = plan.fit(table, by_index(known, table.names), state)
     seconds = time.perf_counter() - start
     for warning in caught:
         # These two are said again at the end, there with the names of the columns.
@@ -174,10 +251,8 @@ def _learn(
     for note in (plan.unused(model), f"--model auto: {choice}" if choice else ""):
         if note:
             line(talk, f"note: {note}")
-    if checkpoint is None and state is not None:
-        state.unlink(missing_ok=True)
-    if resamples:
-        judge_by_resamples(model, table.values, resamples, talk)
+    if resamples[0]:
+        judge_by_resamples(model, table.values, resamples[0], talk, resamples[1])
     manifest = manifest_of(
         source=table.source,
         sha256=table.sha256,
@@ -185,7 +260,7 @@ def _learn(
         parameters={
             **parameters,
             "schedule": str(parameters.get("schedule") or "default"),
-            "resamples": resamples,
+            "resamples": resamples[0],
             "model": plan.model,
         },
         seed=parameters.get("random_state"),
@@ -227,35 +302,19 @@ def by_index(known: Knowledge | None, names: Sequence[str]) -> Knowledge | None:
     )
 
 
-def _own_checkpoint(table: Table, known: Knowledge | None, plan: Plan, base: Path) -> Path | None:
-    """Return a file whose name only the same fit would choose: the same command goes on."""
-    if plan.model != "nonlinear" and plan.parameters.get("solver") == "order":
-        return None  # no path, no stages to go on from
+def _states(table: Table, known: Knowledge | None, plan: Plan, base: Path) -> tuple[Path, Path]:
+    """Return the files that keep the stages of the path and the counts of the resamples."""
     identity = repr((table.sha256, table.names, known, plan.identity))
-    digest = hashlib.sha256(identity.encode()).hexdigest()[:8]
-    folder = base.parent
-    if not os.access(folder, os.W_OK):
-        return None
-    return folder / f".{base.name}-{digest}.checkpoint"
+    digest = hashlib.sha256(identity.encode("utf-8", errors="replace")).hexdigest()[:8]
+    name = f".{base.name[:40]}-{digest}"
+    return base.parent / f"{name}.checkpoint", base.parent / f"{name}.resamples"
 
 
-def _say_how_to_resume(talk: Console, state: Path | None) -> None:
-    if state is not None and state.exists():
-        line(
-            talk,
-            f"interrupted; the finished stages are kept in {state}: the same command goes on "
-            "from there",
-        )
-    else:
-        line(talk, "interrupted before the first stage was finished; nothing was kept")
-
-
-def _save(run: SavedRun, out: Path | None, report: Path | None, base: Path) -> tuple[Path, Path]:
-    from analyticdag.io import free_folder, save_run
-    from analyticdag.report import write_report
-
-    folder = save_run(run, base if out is not None else free_folder(base))
-    return folder, write_report(run, report or folder / "report.html")
+def _how_to_go_on(*states: Path | None) -> str:
+    kept = next((state for state in states if state is not None and state.exists()), None)
+    if kept is None:
+        return "interrupted before the first stage was finished; nothing was kept"
+    return f"interrupted; what was finished is kept in {kept}: the same command goes on from there"
 
 
 def _tell(

@@ -90,3 +90,4 @@ Refit = Annotated[
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Result as JSON, even if quiet.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite results that are there.")]

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import time
 import warnings
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.console import Console
 
 from analyticdag._typing import FloatArray
-from analyticdag.cli.progress import line
 
 if TYPE_CHECKING:
     from analyticdag import AnalyticDAG
@@ -49,28 +50,37 @@ def recorded(
     )
 
 
+def save_with_page(run: SavedRun, folder: Path, page: Path, key: str) -> None:
+    """Write a run and its page into places that are reserved; a kill leaves a note of the key."""
+    from analyticdag._files import write_bytes
+    from analyticdag.io.folder import Note, note, saving, write_run
+    from analyticdag.report import render_report
+
+    text = render_report(run).encode("utf-8", errors="replace")
+    with saving(folder, key):
+        write_run(run, folder)
+        note(folder, Note(key, hashlib.sha256(text).hexdigest()))
+        write_bytes(page, text)
+
+
 def judge_by_resamples(
-    model: AnalyticDAG, values: FloatArray, resamples: int, talk: Console
+    model: AnalyticDAG, values: FloatArray, resamples: int, talk: Console, kept: Path
 ) -> None:
-    """Write into the model's edges how often they come back; Ctrl-C goes on without that."""
+    """Write into the model's edges how often they come back; `kept` is a file for the counts."""
     from sklearn.base import clone
 
     from analyticdag.stability import bootstrap
 
-    again = clone(model).set_params(checkpoint=None, verbose=0)
-    try:
-        with talk.status(f"refitting on {resamples} resamples"):
-            found = bootstrap(
-                again,
-                values,
-                resamples,
-                n_jobs=getattr(model, "n_jobs", None),
-                random_state=model.random_state or 0,
-                interventions=model.interventions_,
-            )
-    except KeyboardInterrupt:
-        line(talk, "note: resampling interrupted; the result is saved without stability")
-        return
+    with talk.status(f"refitting on {resamples} resamples"):
+        found = bootstrap(
+            clone(model).set_params(checkpoint=None, verbose=0),
+            values,
+            resamples,
+            n_jobs=getattr(model, "n_jobs", None),
+            random_state=model.random_state or 0,
+            checkpoint=kept,
+            interventions=model.interventions_,
+        )
     model.edges_ = found.annotate(model.edges_)
 
 

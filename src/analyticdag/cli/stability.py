@@ -20,6 +20,7 @@ from analyticdag.cli.options import (
     Constraint,
     Drop,
     DropMissing,
+    Force,
     Interventions,
     Jobs,
     KnowledgeFile,
@@ -62,6 +63,7 @@ def stability_command(
     seed: Annotated[int, typer.Option(help="Of the resamples.")] = 0,
     checkpoint: Checkpoint = None,
     out: Annotated[Path | None, typer.Option(help="JSON file for the frequencies.")] = None,
+    force: Force = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
@@ -69,9 +71,13 @@ def stability_command(
     from analyticdag import AnalyticDAG
     from analyticdag.cli.fit import by_index, number_or_word
     from analyticdag.io import read_knowledge, read_table, write_text
+    from analyticdag.io.outputs import reserved
     from analyticdag.stability import bootstrap
+    from analyticdag.stability.result import check_share
 
     talk = Console(stderr=True, quiet=quiet)
+    check_share(threshold, above=0.5 if complementary else 0.0)
+    inputs = [Path(name) for name in (file, knowledge, checkpoint) if name not in (None, "-")]
     table = read_table(
         file,
         stdin=sys.stdin.buffer,
@@ -84,7 +90,8 @@ def stability_command(
     given |= {"constraint": constraint, "candidates": candidates}
     given |= {"lambda1": number_or_word(lambda1), "standardize": standardize, "knowledge": known}
     model = AnalyticDAG(**{name: value for name, value in given.items() if value is not None})
-    with _bar(talk, resamples, quiet=quiet) as show:
+    files = [] if out is None else [out]
+    with reserved(*files, inputs=inputs, force=force), _bar(talk, resamples, quiet=quiet) as show:
         result = bootstrap(
             model,
             table.values,
@@ -96,9 +103,10 @@ def stability_command(
             interventions=table.perturbed,
             progress=lambda done, _: show.update(show.task_ids[0], completed=done),
         )
-    record = _record(result, list(table.names), threshold, complementary=complementary)
-    if out is not None:
-        write_text(out, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
+        record = _record(result, list(table.names), threshold, complementary=complementary)
+        if out is not None:
+            text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
+            write_text(out, text, overwrite=force)
     if as_json:
         line(Console(), json.dumps(record, ensure_ascii=True))
     elif not quiet:

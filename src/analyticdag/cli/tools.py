@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
+from analyticdag.cli.options import Force
 from analyticdag.cli.progress import line
-
-if TYPE_CHECKING:
-    import networkx as nx
 
 
 def simulate_command(
@@ -29,29 +27,29 @@ def simulate_command(
     mechanism: Annotated[str, typer.Option(help="linear, mlp, gp or additive.")] = "linear",
     standardize: Annotated[bool, typer.Option("--standardize", help="Hide the scales.")] = False,
     seed: Annotated[int, typer.Option(help="Another seed, another draw.")] = 0,
+    force: Force = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing.")] = False,
 ) -> None:
     """Draw a random graph and data from it."""
-    from analyticdag.errors import ParameterError
     from analyticdag.io import graphml, run_of_weights, write_table, write_text
+    from analyticdag.io.folder import made
+    from analyticdag.io.outputs import reserved
     from analyticdag.simulate import simulate
 
     data, truth = out / "data.csv", out / "truth.graphml"
-    if data.exists() or truth.exists():
-        raise ParameterError(f"{str(out)!r} already holds a simulation; name another folder")
-    drawn = simulate(
-        graph,
-        n_nodes=nodes,
-        n_samples=samples,
-        noise=noise,  # type: ignore[arg-type]
-        mechanism=mechanism,  # type: ignore[arg-type]
-        standardize=standardize,
-        seed=seed,
-    )
-    names = [f"x{k}" for k in range(nodes)]
-    out.mkdir(parents=True, exist_ok=True)
-    write_table(data, drawn.data, names)
-    write_text(truth, graphml(run_of_weights(drawn.weights, names)))
+    with made(out), reserved(data, truth, inputs=(), force=force):
+        drawn = simulate(
+            graph,
+            n_nodes=nodes,
+            n_samples=samples,
+            noise=noise,  # type: ignore[arg-type]
+            mechanism=mechanism,  # type: ignore[arg-type]
+            standardize=standardize,
+            seed=seed,
+        )
+        names = [f"x{k}" for k in range(nodes)]
+        write_table(data, drawn.data, names)
+        write_text(truth, graphml(run_of_weights(drawn.weights, names)))
     line(Console(quiet=quiet), f"data    {data}\ntruth   {truth}")
 
 
@@ -61,6 +59,7 @@ def compare_command(
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Count how far ESTIMATED is from TRUE."""
+    from analyticdag.io.graphs import read_graph
     from analyticdag.metrics import compare
 
     left, right = read_graph(true), read_graph(estimated)
@@ -81,59 +80,19 @@ def compare_command(
     Console(highlight=False).print(table)
 
 
-def read_graph(path: Path) -> nx.DiGraph:
-    """Read a graph by names from whatever holds one."""
-    from analyticdag.errors import DataError
-    from analyticdag.io import load_run, to_networkx
-
-    if path.is_dir():
-        return to_networkx(load_run(path))
-    if not path.exists():
-        raise DataError(f"there is no file or folder {str(path)!r}; check the path")
-    if path.suffix.lower() == ".graphml":
-        return _read_graphml(path)
-    if path.suffix.lower() == ".csv":
-        return _read_edges(path)
-    raise DataError(
-        f"{path.name} is no graph that can be read; pass the folder of a saved run, a .graphml "
-        "file, or a .csv file with the columns source and target"
-    )
-
-
-def _read_graphml(path: Path) -> nx.DiGraph:
-    import networkx as nx
-
-    from analyticdag.errors import DataError
-
-    try:
-        graph: Any = nx.read_graphml(path)
-    except Exception as error:  # the parser raises whatever it meets
-        raise DataError(f"{path.name} is not GraphML ({error}); export it again") from error
-    return nx.DiGraph(graph)
-
-
-def _read_edges(path: Path) -> nx.DiGraph:
-    import csv
-
-    import networkx as nx
-
-    from analyticdag.errors import DataError
-
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.DictReader(file)
-        if not {"source", "target"} <= set(reader.fieldnames or ()):
-            raise DataError(f"{path.name} needs the columns source and target in its first row")
-        return nx.DiGraph((row["source"], row["target"]) for row in reader)
-
-
 def report_command(
     run: Annotated[Path, typer.Argument(help="Folder of a saved run.")],
     out: Annotated[Path | None, typer.Option(help="HTML file; default RUN/report.html.")] = None,
+    force: Force = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing.")] = False,
 ) -> None:
     """Write the report of a saved run again, without fitting."""
-    from analyticdag.io import load_run
-    from analyticdag.report import write_report
+    from analyticdag.io import load_run, write_text
+    from analyticdag.io.folder import FILES
+    from analyticdag.io.outputs import reserved
+    from analyticdag.report import render_report
 
-    page = write_report(load_run(run), out or run / "report.html")
+    page = out or run / "report.html"
+    with reserved(page, inputs=[run / name for name in FILES], force=force):
+        write_text(page, render_report(load_run(run)), overwrite=force)
     line(Console(quiet=quiet), f"report  {page}")

@@ -7,7 +7,10 @@
 | `audit.py`      | what the columns are like, before anyone believes a graph of them           |
 | `run.py`        | `SavedRun`: a fit as plain data, all that a report needs                    |
 | `manifest.py`   | where a run came from: data hash, versions, threads, the command            |
+| `model.py`      | what `model.json` holds: the schema, and facts that have to agree           |
 | `folder.py`     | one folder per run, written atomically, checked when it is read             |
+| `outputs.py`    | what a command will write, reserved before it works                         |
+| `graphs.py`     | graphs from a run, GraphML or a list of edges                               |
 | `formats.py`    | GraphML, DOT, DAGitty, CSV as text                                          |
 | `convert.py`    | networkx, DoWhy, pgmpy and causal-learn objects                             |
 
@@ -16,10 +19,11 @@ Column names come from strangers: every writer here treats them as data.
 
 from __future__ import annotations
 
+from analyticdag._files import write_text
 from analyticdag.graphs import from_matrix
 from analyticdag.io.audit import Audit, ColumnAudit, audit_table
 from analyticdag.io.convert import to_causallearn, to_dowhy, to_networkx, to_pgmpy
-from analyticdag.io.folder import free_folder, load_run, refuse_used_folder, save_run, write_text
+from analyticdag.io.folder import free_folder, load_run, refuse_used_folder, save_run
 from analyticdag.io.formats import dagitty, dot, edges_csv, graphml
 from analyticdag.io.knowledge import parse_tetrad, read_knowledge
 from analyticdag.io.manifest import hash_array, manifest_of

@@ -44,16 +44,8 @@ class Audit:
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data that `from_dict` reads back."""
+        """Return plain data, as JSON can hold it."""
         return asdict(self)
-
-    @classmethod
-    def from_dict(cls, record: dict[str, Any]) -> Audit:
-        """Build an audit from what `to_dict` made, also after a journey through JSON."""
-        columns = tuple(ColumnAudit(**column) for column in record["columns"])
-        copies = tuple((int(i), int(j)) for i, j in record["copies"])
-        notes = tuple(record["notes"])
-        return cls(**{**record, "columns": columns, "copies": copies, "notes": notes})
 
 
 def audit_table(
@@ -65,23 +57,24 @@ def audit_table(
 ) -> Audit:
     """Look at a table and the graph that was learned from it."""
     constant = constant_columns(values)
-    sd = np.where(constant, 0.0, values.std(axis=0))
-    copies, collinear = _redundancy(values, constant)
+    # In units of the largest entry: squares of 1e200 are not finite.
+    unit = np.abs(values).max(axis=0)
+    unit = np.where(unit > 0.0, unit, 1.0)
+    scaled = values / unit
+    sd = np.where(constant, 0.0, scaled.std(axis=0) * unit)
+    means = (scaled.mean(axis=0) * unit).tolist()
+    lows, highs = values.min(axis=0).tolist(), values.max(axis=0).tolist()
+    copies, collinear = _redundancy(scaled, constant)
     return Audit(
         n_rows=len(values),
         rows_dropped=rows_dropped,
-        columns=tuple(_column(values[:, k], sd[k], constant[k]) for k in range(len(sd))),
+        columns=tuple(map(ColumnAudit, means, sd.tolist(), lows, highs, constant.tolist())),
         collinear=collinear,
         copies=copies,
-        standardised=looks_standardised(sd**2),
-        varsortability=varsortability(adjacency, sd**2),
+        standardised=looks_standardised(np.minimum(sd, 2.0) ** 2),
+        varsortability=varsortability(adjacency, (sd / (sd.max() or 1.0)) ** 2),
         notes=tuple(notes),
     )
-
-
-def _column(values: FloatArray, sd: float, constant: bool) -> ColumnAudit:
-    mean, low, high = float(values.mean()), float(values.min()), float(values.max())
-    return ColumnAudit(mean, float(sd), low, high, bool(constant))
 
 
 def _redundancy(

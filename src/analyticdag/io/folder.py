@@ -1,11 +1,13 @@
-"""One folder per run: written file by file, each atomically, and checked when it is read.
+"""One folder per run: written file by file, each at once, and checked when it is read.
 
     model.json      names, edges, order (the certificate), trace, audit, parameters; no code
     weights.npz     weights, adjacency and CPDAG as plain arrays; no pickle
     manifest.json   data hash, versions, threads, seed, the command that repeats the run
     graph.graphml  graph.dot  graph.dagitty  edges.csv      for other tools
 
-`model.json` is written last: a folder with it is whole, and one without it is no run.
+`model.json` is written last: a folder with it is whole, and one without it is no run. While files
+are written a note, `.saving`, says for which run: what a kill left is completed by the same run,
+and by no other.
 """
 
 from __future__ import annotations
@@ -15,37 +17,117 @@ import io
 import itertools
 import json
 import os
-import tempfile
-import zipfile
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from analyticdag.errors import InputError, ParameterError
-from analyticdag.io.audit import Audit
+from analyticdag._files import in_use, read_arrays, read_limited, sweep, write_bytes, write_text
+from analyticdag._schema import fitted, parsed_json
+from analyticdag.errors import InputError, OutputError, ParameterError
 from analyticdag.io.formats import dagitty, dot, edges_csv, graphml
-from analyticdag.io.run import EdgeRecord, SavedRun, plain
+from analyticdag.io.model import SCHEMA, SCHEMA_VERSION, Model, model_of, run_of
+from analyticdag.io.run import SavedRun, plain
 
-SCHEMA = "analyticdag-run"
-SCHEMA_VERSION = 1
-MODEL, WEIGHTS, MANIFEST = "model.json", "weights.npz", "manifest.json"
+MODEL, WEIGHTS, MANIFEST, PAGE = "model.json", "weights.npz", "manifest.json", "report.html"
 TEXTS = {
     "graph.graphml": graphml,
     "graph.dot": dot,
     "graph.dagitty": dagitty,
     "edges.csv": edges_csv,
 }
-_MATRICES = ("weights", "adjacency", "cpdag")
-_SCALARS = ("h", "loss", "n_iter", "status", "advice", "converged")
+FILES = (WEIGHTS, *TEXTS, MANIFEST, MODEL)
+NOTE = ".saving"
+_MATRICES = {"weights": "f", "adjacency": "u", "cpdag": "u"}  # and the kind of their numbers
+# Twice as many columns as the largest graph that the package was grown to.
+MAX_COLUMNS = 20_000
+# A hundred edges for each of so many columns, and 200 bytes for an edge.
+_MAX_JSON = 400 * 2**20
+_CURE = "name the folder of a saved run"
 
 
-def save_run(run: SavedRun, folder: str | Path) -> Path:
+@dataclass(frozen=True)
+class Note:
+    """For which run files are being written; the hash of its page once that is written too."""
+
+    key: str
+    page: str = ""
+
+
+def save_run(run: SavedRun, folder: str | Path, *, overwrite: bool = False) -> Path:
     """Write a run into a folder that holds none yet, and return the folder."""
     folder = Path(folder)
-    refuse_used_folder(folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    key = save_key(run.manifest) or hashlib.sha256(run.weights.tobytes()).hexdigest()
+    with made(folder.parent), in_use(folder, "the folder"):
+        refuse_used_folder(folder, key, overwrite=overwrite)
+        with saving(folder, key):
+            write_run(run, folder)
+    return folder
+
+
+def save_key(manifest: Mapping[str, Any]) -> str:
+    """Return what only a repetition of the same command on the same data has in common."""
+    command = manifest.get("command")
+    return f"{command} # {manifest.get('data', {}).get('sha256')}" if command else ""
+
+
+@contextmanager
+def saving(folder: Path, key: str) -> Iterator[None]:
+    """Note in the folder that a run is being saved; whatever ends it early leaves the note."""
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise OutputError(
+            f"cannot make the folder {str(folder)!r}: {error.strerror}; name another place"
+        ) from error
+    for name in (*FILES, PAGE, NOTE):
+        sweep(folder / name)
+    note(folder, Note(key))
+    yield
+    (folder / NOTE).unlink(missing_ok=True)
+
+
+def note(folder: Path, text: Note) -> None:
+    """Write the note that a save is under way."""
+    write_text(folder / NOTE, _json(asdict(text)))
+
+
+def unfinished(folder: Path) -> Note | None:
+    """Return the note of a save that did not come to its end, None where there is none."""
+    if not os.path.lexists(folder / NOTE):
+        return None
+    try:
+        content = read_limited(folder / NOTE, 2**20, _CURE)
+        found: Note = fitted(parsed_json(content), Note, NOTE)
+    except ValueError:
+        return Note("")
+    return found
+
+
+@contextmanager
+def made(folder: Path) -> Iterator[None]:
+    """Make a folder and those above it; if the block fails, the ones left empty go again."""
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ParameterError(
+            f"cannot make the folder {str(folder)!r}: {error.strerror}; name another place"
+        ) from error
+    try:
+        yield
+    except BaseException:
+        for path in missing:
+            with suppress(OSError):
+                path.rmdir()
+        raise
+
+
+def write_run(run: SavedRun, folder: Path) -> None:
+    """Write the files of a run over whatever there is."""
     arrays = io.BytesIO()
     np.savez_compressed(
         arrays,
@@ -53,115 +135,73 @@ def save_run(run: SavedRun, folder: str | Path) -> Path:
         adjacency=run.adjacency.astype(np.uint8),
         cpdag=run.cpdag.astype(np.uint8),
     )
+    texts = {name: render(run) for name, render in TEXTS.items()}
+    texts[MANIFEST] = _json(run.manifest)
+    texts[MODEL] = _json(model_of(run, hashlib.sha256(arrays.getvalue()).hexdigest()))
+    (folder / MODEL).unlink(missing_ok=True)  # from here on the run before is none any more
     write_bytes(folder / WEIGHTS, arrays.getvalue())
-    for name, render in TEXTS.items():
-        write_text(folder / name, render(run))
-    write_text(folder / MANIFEST, _json(run.manifest))
-    digest = hashlib.sha256(arrays.getvalue()).hexdigest()
-    write_text(folder / MODEL, _json(_model(run, digest)))
-    return folder
+    for name, text in texts.items():
+        write_text(folder / name, text)
 
 
 def load_run(folder: str | Path) -> SavedRun:
     """Read a run back; its schema, its hash and its certificate of acyclicity are checked."""
     folder = Path(folder)
-    model = _read_json(folder / MODEL)
-    if model.get("schema") != SCHEMA:
-        raise InputError(f"{folder / MODEL} is not the model of an analyticdag run")
-    if model.get("version") != SCHEMA_VERSION:
+    record = _read_json(folder / MODEL)
+    if record.get("schema") != SCHEMA:
+        raise InputError(f"{str(folder / MODEL)!r} is not the model of an analyticdag run")
+    if record.get("version") != SCHEMA_VERSION:
         raise InputError(
-            f"{folder / MODEL} has version {model.get('version')!r} and this package reads "
-            f"version {SCHEMA_VERSION}; use the version of analyticdag in its manifest"
+            f"{str(folder / MODEL)!r} has version {str(record.get('version'))[:20]} and this "
+            f"package reads version {SCHEMA_VERSION}; use the version of analyticdag in its "
+            "manifest"
         )
     manifest = _read_json(folder / MANIFEST)
     try:
-        return _run(model, _read_arrays(folder / WEIGHTS, model["weights_sha256"]), manifest)
-    except (KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{folder / MODEL} is damaged ({error!r}); fit again") from error
+        model = fitted(record, Model, "model.json")
+        arrays = _read_matrices(folder / WEIGHTS, model.weights_sha256, len(model.names))
+        return run_of(model, arrays, manifest)
+    except InputError:
+        raise
+    except ValueError as error:
+        raise InputError(f"the run in {str(folder)!r} is damaged: {error}; fit again") from error
 
 
-def refuse_used_folder(folder: str | Path) -> None:
-    """Raise ParameterError if the folder holds a run, or is no folder: nothing is overwritten."""
+def refuse_used_folder(folder: str | Path, key: str = "", *, overwrite: bool = False) -> None:
+    """Raise ParameterError if the folder holds a run, or is no folder: nothing is overwritten.
+
+    What a killed save of the same `key` left may be completed.
+    """
     folder = Path(folder)
-    if folder.exists() and not folder.is_dir():
+    if os.path.lexists(folder) and not folder.is_dir():
         raise ParameterError(f"{str(folder)!r} is a file; name a folder for the run")
-    used = [name for name in (MODEL, WEIGHTS, MANIFEST, *TEXTS) if (folder / name).exists()]
+    if overwrite:
+        return
+    left = unfinished(folder)
+    if left is not None:
+        if key and left.key == key:
+            return
+        raise ParameterError(
+            f"{str(folder)!r} holds a run that was not saved to its end; repeat its command to "
+            f"complete it ({left.key.split(' # ')[0][:200]}), or name another folder"
+        )
+    used = [name for name in (MODEL, *FILES) if os.path.lexists(folder / name)]
     if used:
         raise ParameterError(
             f"{str(folder)!r} already holds a run ({used[0]}), which is never overwritten; "
-            "name another folder or remove that one"
+            "name another folder or remove that one (on the command line: --force)"
         )
 
 
 def free_folder(wanted: str | Path) -> Path:
     """Return `wanted`, or the first of wanted-2, wanted-3, … that does not exist yet."""
-    wanted = Path(wanted)
-    names = itertools.chain(
-        [wanted], (wanted.with_name(f"{wanted.name}-{k}") for k in itertools.count(2))
-    )
-    return next(path for path in names if not path.exists())
+    return next(path for path in numbered(Path(wanted)) if not path.exists())
 
 
-def write_text(path: str | Path, text: str) -> None:
-    """Write a text file at once: a reader sees all of it or nothing."""
-    # A lone surrogate is no text in any encoding; it can come from a file name.
-    write_bytes(path, text.encode("utf-8", errors="replace"))
-
-
-def write_bytes(path: str | Path, content: bytes) -> None:
-    """Write a file at once: beside its place first, then moved into it."""
-    path = Path(path)
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:40]}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        # mkstemp makes private files; a result is for others to read.
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def _model(run: SavedRun, weights_sha256: str) -> dict[str, Any]:
-    return {
-        "schema": SCHEMA,
-        "version": SCHEMA_VERSION,
-        "names": list(run.names),
-        "certificate": {"order": list(run.order), "h": run.h},
-        **{name: getattr(run, name) for name in _SCALARS},
-        "edges": [asdict(edge) for edge in run.edges],
-        "removed_edges": [list(edge) for edge in run.removed_edges],
-        "parameters": run.parameters,
-        "trace": list(run.trace),
-        "loss_choice": run.loss_choice,
-        "selection": run.selection,
-        "audit": None if run.audit is None else run.audit.to_dict(),
-        "diagnostics": list(run.diagnostics),
-        "weights_sha256": weights_sha256,
-    }
-
-
-def _run(model: dict[str, Any], arrays: dict[str, Any], manifest: dict[str, Any]) -> SavedRun:
-    return SavedRun(
-        names=tuple(model["names"]),
-        weights=arrays["weights"].astype(np.float64),
-        adjacency=arrays["adjacency"].astype(bool),
-        cpdag=arrays["cpdag"].astype(np.int64),
-        order=tuple(model["certificate"]["order"]),
-        edges=tuple(EdgeRecord(**edge) for edge in model["edges"]),
-        removed_edges=tuple((a, b) for a, b in model["removed_edges"]),
-        parameters=model["parameters"],
-        trace=tuple(model["trace"]),
-        loss_choice=model["loss_choice"],
-        selection=model["selection"],
-        audit=None if model["audit"] is None else Audit.from_dict(model["audit"]),
-        diagnostics=tuple(model["diagnostics"]),
-        manifest=manifest,
-        **{name: model[name] for name in _SCALARS},
-    )
+def numbered(wanted: Path) -> Iterator[Path]:
+    """Yield wanted, wanted-2, wanted-3, …"""
+    yield wanted
+    yield from (wanted.with_name(f"{wanted.name}-{k}") for k in itertools.count(2))
 
 
 def _json(value: Any) -> str:
@@ -169,12 +209,9 @@ def _json(value: Any) -> str:
 
 
 def _read_json(path: Path) -> dict[str, Any]:
+    content = read_limited(path, _MAX_JSON, _CURE)
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(
-            f"cannot read {str(path)!r}: {error.strerror}; name the folder of a saved run"
-        ) from error
+        value = parsed_json(content)
     except ValueError as error:
         raise InputError(f"{str(path)!r} is not valid JSON ({error}); fit again") from error
     if not isinstance(value, dict):
@@ -182,15 +219,21 @@ def _read_json(path: Path) -> dict[str, Any]:
     return value
 
 
-def _read_arrays(path: Path, sha256: str) -> dict[str, Any]:
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from error
+def _read_matrices(path: Path, sha256: str, d: int) -> dict[str, Any]:
+    """Return the three matrices on d columns; nothing larger is ever unpacked."""
+    if d > MAX_COLUMNS:
+        raise ValueError(f"{d} columns are more than the {MAX_COLUMNS} that can be read")
+    # Ten bytes for a pair of columns and at most 4 KiB of headers; packing cannot add a fifth.
+    limit = 10 * d * d + 4096
+    content = read_limited(path, limit + limit // 5, _CURE)
     if hashlib.sha256(content).hexdigest() != sha256:
         raise InputError(f"{str(path)!r} is not the file that model.json was saved with; fit again")
-    try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-            return {name: arrays[name] for name in _MATRICES}
-    except (ValueError, KeyError, zipfile.BadZipFile) as error:
-        raise InputError(f"{str(path)!r} is damaged ({error}); fit again") from error
+    arrays = read_arrays(content, limit)
+    if set(arrays) != set(_MATRICES):
+        raise ValueError(f"{path.name} must hold {', '.join(_MATRICES)}")
+    for name, kind in _MATRICES.items():
+        if arrays[name].shape != (d, d) or arrays[name].dtype.kind != kind:
+            raise ValueError(f"{name} must be a ({d}, {d}) matrix of the usual numbers")
+        if kind == "u" and arrays[name].max() > 1:
+            raise ValueError(f"{name} must hold 0 and 1 only")
+    return arrays

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import re
 from collections.abc import Callable
 
@@ -42,39 +43,46 @@ def dot(run: SavedRun) -> str:
         style = "" if edge.kind == "data" else ", style=dashed"
         return f'[label="{edge.weight:.3g}", weight=1{style}]'
 
-    nodes = [
-        f"  {_quoted(name)} [label={_quoted(name, line_break=chr(92) + 'n')}];"
-        for name in run.names
-    ]
-    return _braces("digraph analyticdag", nodes, run, line, end=";")
+    names = _distinct([_line_ends(name, "\n") for name in run.names])
+    nodes = [f"  {_quoted(name)} [label={_label(name)}];" for name in names]
+    return _braces("digraph analyticdag", nodes, run, names, line, end=";")
 
 
 def dagitty(run: SavedRun) -> str:
     """Return the graph as dagitty.net and its R package read it."""
-    nodes = [f"  {_quoted(name, line_break=' ')}" for name in run.names]
-    return _braces("dag", nodes, run, lambda edge: f'[beta="{edge.weight:.6g}"]', line_break=" ")
+    names = _distinct([_line_ends(name, " ") for name in run.names])
+    nodes = [f"  {_quoted(name)}" for name in names]
+    return _braces("dag", nodes, run, names, lambda edge: f'[beta="{edge.weight:.6g}"]')
 
 
 def _braces(
     head: str,
     nodes: list[str],
     run: SavedRun,
+    names: list[str],
     attributes: Callable[[EdgeRecord], str],
     *,
     end: str = "",
-    line_break: str = "\n",
 ) -> str:
     lines = [head + " {", *nodes]
     for edge in run.edges:
-        tail, arrow_head = (_quoted(name, line_break=line_break) for name in run.edge_names(edge))
+        tail, arrow_head = _quoted(names[edge.source]), _quoted(names[edge.target])
         lines.append(f"  {tail} -> {arrow_head} {attributes(edge)}{end}")
     return "\n".join([*lines, "}"]) + "\n"
 
 
-def _quoted(name: str, *, line_break: str = "\n") -> str:
+def _line_ends(name: str, line_break: str) -> str:
+    """Return a name as the format can hold it; others may become the same."""
+    return line_break.join(re.split(r"\r\n|\r|\n", name.replace("\0", "\ufffd")))
+
+
+def _quoted(name: str) -> str:
     # A lone backslash before the closing quote would swallow it: all of them are doubled.
-    text = name.replace("\0", "\ufffd").replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + line_break.join(re.split(r"\r\n|\r|\n", text)) + '"'
+    return '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _label(name: str) -> str:
+    return _quoted(name).replace("\n", "\\n")
 
 
 def edges_csv(run: SavedRun) -> str:
@@ -104,11 +112,18 @@ def _no_formula(name: str) -> str:
     return f"'{name}" if name.lstrip(" ").startswith(_FORMULA) else name
 
 
+def without_apostrophe(name: str) -> str:
+    """Return a name as it was before `edges_csv` kept a spreadsheet from computing it."""
+    rest = name.removeprefix("'")
+    return rest if _no_formula(rest) == name else name
+
+
 def _distinct(names: list[str]) -> list[str]:
     """Tell names apart that became the same when characters were replaced."""
-    seen: dict[str, int] = {}
+    taken: set[str] = set()
     distinct = []
     for name in names:
-        seen[name] = seen.get(name, 0) + 1
-        distinct.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+        spellings = itertools.chain([name], (f"{name} ({k})" for k in itertools.count(2)))
+        distinct.append(next(text for text in spellings if text not in taken))
+        taken.add(distinct[-1])
     return distinct

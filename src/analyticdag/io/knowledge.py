@@ -15,17 +15,28 @@ second.
 from __future__ import annotations
 
 import itertools
-import json
 import shlex
 import tomllib
 from pathlib import Path
 from typing import Any
 
-from analyticdag.errors import KnowledgeError
+from analyticdag._files import read_limited
+from analyticdag._schema import fitted, parsed_json, shallow
+from analyticdag.errors import InputError, KnowledgeError
 from analyticdag.knowledge import Knowledge
 
 _SHOWN = 5
 _KEYS = {"required": "required_edges", "forbidden": "forbidden_edges"}
+_EDGES = (*_KEYS, *_KEYS.values())
+_KINDS: dict[str, Any] = {
+    "required_edges": tuple[tuple[str | int, str | int], ...],
+    "forbidden_edges": tuple[tuple[str | int, str | int], ...],
+    "tiers": tuple[tuple[str | int, ...], ...],
+    "max_parents": int | None,
+}
+# Every edge of 1,500 columns forbidden one by one, at 30 bytes.
+_MAX_BYTES = 64 * 2**20
+_MAX_EDGES = 10_000_000
 _SECTIONS = ("addtemporal", "forbiddirect", "requiredirect", "forbiddengroup", "requiredgroup")
 
 
@@ -33,16 +44,19 @@ def read_knowledge(path: str | Path) -> Knowledge:
     """Read knowledge from a .toml or .json file, or from one that opens with /knowledge."""
     path = Path(path)
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise KnowledgeError(f"cannot read {str(path)!r}: {error.strerror}") from error
+        text = read_limited(path, _MAX_BYTES, "name a file of knowledge").decode("utf-8-sig")
+    except InputError as error:
+        raise KnowledgeError(str(error)) from error
     except UnicodeDecodeError as error:
         raise KnowledgeError(f"{path.name} is not UTF-8 text; save it as UTF-8") from error
     if text.lstrip().startswith("/knowledge"):
         return parse_tetrad(text)
     try:
-        record = json.loads(text) if path.suffix.lower() == ".json" else tomllib.loads(text)
-    except ValueError as error:  # both parsers raise subclasses of it
+        if path.suffix.lower() == ".json":
+            record = parsed_json(text.encode())
+        else:
+            record = shallow(tomllib.loads(text.replace("\r\n", "\n")))
+    except (ValueError, RecursionError) as error:  # both parsers raise subclasses of the first
         raise KnowledgeError(
             f"{path.name} is neither TOML, JSON (*.json) nor Tetrad's format: {error}"
         ) from error
@@ -58,17 +72,28 @@ def _from_record(record: Any, name: str) -> Knowledge:
             f"{name} has the unknown keys {sorted(unknown)}; the keys are required, forbidden, "
             "tiers and max_parents"
         )
-    renamed: dict[str, Any] = {
-        _KEYS.get(str(key), str(key)): value for key, value in record.items()
-    }
-    for key in _KEYS.values():
-        if key in renamed:
-            renamed[key] = [_edge(edge) for edge in renamed[key]]
+    twice = [key for key, full in _KEYS.items() if key in record and full in record]
+    if twice:
+        raise KnowledgeError(f"{name} has both {twice[0]} and {_KEYS[twice[0]]}; keep one of them")
+    try:
+        renamed = {
+            full: fitted(_pairs(record[key]) if key in _EDGES else record[key], _KINDS[full], key)
+            for full, key in ((str(_KEYS.get(key, key)), key) for key in record)
+        }
+    except ValueError as error:
+        raise KnowledgeError(
+            f"{name}: {error}; required and forbidden take (cause, effect) pairs such as "
+            '["a", "b"] or "a -> b", tiers lists of columns, max_parents a whole number'
+        ) from error
     return Knowledge.from_dict(renamed)
 
 
+def _pairs(value: Any) -> Any:
+    """Read "PKA -> Raf" as a pair; anything else is for the schema to judge."""
+    return [_edge(edge) for edge in value] if isinstance(value, list) else value
+
+
 def _edge(edge: Any) -> Any:
-    """Read "PKA -> Raf" as a pair; anything else is for `Knowledge` to judge."""
     if isinstance(edge, str) and edge.count("->") == 1:
         return [end.strip() for end in edge.split("->")]
     return edge
@@ -110,9 +135,12 @@ def parse_tetrad(text: str) -> Knowledge:
 
 def _words(line: str, number: int) -> list[str]:
     try:
-        return shlex.split(line.replace("-->", " "))
+        words = shlex.split(line.replace("-->", " "))
     except ValueError as error:
         raise KnowledgeError(f"line {number} of the Tetrad file: {error}") from error
+    if not words:
+        raise KnowledgeError(f"line {number} of the Tetrad file names no column; name some")
+    return words
 
 
 def _tetrad_tiers(lines: list[list[str]]) -> list[tuple[str, list[str]]]:
@@ -120,7 +148,7 @@ def _tetrad_tiers(lines: list[list[str]]) -> list[tuple[str, list[str]]]:
     tiers: dict[int, tuple[str, list[str]]] = {}
     for label, *columns in lines:
         number, mark = label.rstrip("*-"), label[len(label.rstrip("*-")) :]
-        if not number.isdigit() or int(number) in tiers:
+        if not number.isdecimal() or len(number) > 9 or int(number) in tiers:
             raise KnowledgeError(
                 f"a tier of a Tetrad file starts with a number of its own, not {label!r}"
             )
@@ -135,7 +163,8 @@ def _edges_of_groups(lines: list[list[str]]) -> list[tuple[str, str]]:
             f"a group of a Tetrad file is a line of causes and a line of effects, but the causes "
             f"{lines[-1][:_SHOWN]} have no effects after them; add that line"
         )
-    pairs = zip(lines[::2], lines[1::2], strict=True)
+    pairs = list(zip(lines[::2], lines[1::2], strict=True))
+    _refuse_flood(sum(len(causes) * len(effects) for causes, effects in pairs))
     return [
         (cause, effect)
         for causes, effects in pairs
@@ -144,8 +173,20 @@ def _edges_of_groups(lines: list[list[str]]) -> list[tuple[str, str]]:
     ]
 
 
+def _refuse_flood(n_edges: int) -> None:
+    """A few lines of groups can stand for more edges than there is memory."""
+    if n_edges > _MAX_EDGES:
+        raise KnowledgeError(
+            f"the groups and tiers of the Tetrad file stand for {n_edges} edges, more than "
+            f"{_MAX_EDGES}; use plain tiers"
+        )
+
+
 def _forbidden_by_marks(tiers: list[tuple[str, list[str]]]) -> list[tuple[str, str]]:
     forbidden: list[tuple[str, str]] = []
+    _refuse_flood(
+        sum(len(columns) for mark, columns in tiers) ** 2 if any(m for m, _ in tiers) else 0
+    )
     for k, (mark, columns) in enumerate(tiers):
         if "*" in mark:
             forbidden += itertools.permutations(columns, 2)

@@ -232,6 +232,8 @@ def check_certificate(run: SavedRun) -> None:
     shapes = {run.weights.shape, run.adjacency.shape, run.cpdag.shape}
     if shapes != {(d, d)}:
         raise InputError(f"a run on {d} columns needs ({d}, {d}) matrices, not {sorted(shapes)}")
+    if d == 0:
+        raise InputError("a run needs at least one column; the run is damaged")
     if len(set(run.names)) != d:
         raise InputError("the columns of a run need names that differ; rename them")
     if sorted(run.order) != list(range(d)):
@@ -244,13 +246,50 @@ def check_certificate(run: SavedRun) -> None:
         raise InputError("the causal order does not fit the graph; the run is damaged")
     if np.any((run.weights != 0.0) & ~run.adjacency) or not np.isfinite(run.weights).all():
         raise InputError("the weights do not fit the graph; the run is damaged")
+    _check_class(run)
+    _check_edges(run, list(zip(tails.tolist(), heads.tolist(), strict=True)))
+    _check_columns(run)
+
+
+def _check_class(run: SavedRun) -> None:
+    """Refuse a class that does not join what the graph joins, or points the other way."""
+    kept, turned = run.cpdag != 0, run.cpdag.T != 0
     skeleton = run.adjacency | run.adjacency.T
-    if not np.array_equal((run.cpdag != 0) | (run.cpdag.T != 0), skeleton):
+    if not np.array_equal(kept | turned, skeleton) or np.any(run.adjacency & ~kept):
         raise InputError("the CPDAG does not fit the graph; the run is damaged")
-    if [(e.source, e.target) for e in run.edges] != list(
-        zip(tails.tolist(), heads.tolist(), strict=True)
-    ):
+
+
+def _check_edges(run: SavedRun, found: list[tuple[int, int]]) -> None:
+    """Refuse a table of edges that says anything else than the matrices."""
+    if [(edge.source, edge.target) for edge in run.edges] != found:
         raise InputError("the table of edges does not fit the graph; the run is damaged")
+    for edge in run.edges:
+        pair = " -> ".join(map(repr, run.edge_names(edge)))
+        if edge.weight != run.weights[edge.source, edge.target]:
+            raise InputError(
+                f"{pair} has the weight {edge.weight!r} in the table of edges and "
+                f"{float(run.weights[edge.source, edge.target])!r} in the matrix; the run is "
+                "damaged"
+            )
+        if edge.kind == "data" and run.cpdag[edge.target, edge.source]:
+            raise InputError(
+                f"{pair} is said to be fixed by the data, and the CPDAG leaves it open; the run "
+                "is damaged"
+            )
+        if not 0.0 <= (edge.stability or 0.0) <= 1.0 or (edge.standard_error or 0.0) < 0.0:
+            raise InputError(f"the stability or error of {pair} cannot be; the run is damaged")
+
+
+def _check_columns(run: SavedRun) -> None:
+    """Refuse an audit or a list of dropped edges that is of other columns."""
+    names = set(run.names)
+    if any(a not in names or b not in names for a, b in run.removed_edges):
+        raise InputError("an edge was dropped between columns that are not there")
+    if run.audit is None:
+        return
+    copies = {k for pair in run.audit.copies for k in pair}
+    if len(run.audit.columns) != len(names) or not copies <= set(range(len(names))):
+        raise InputError("the audit is of other columns than the run; the run is damaged")
 
 
 def plain(value: Any) -> Any:

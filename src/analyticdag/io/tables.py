@@ -24,6 +24,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from analyticdag._files import write_text
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.errors import DataError, MissingDependencyError
 
@@ -107,10 +108,11 @@ def read_table(
 
 def write_table(path: Path, values: FloatArray, names: Sequence[str]) -> None:
     """Write a CSV that `read_table` reads back to the same bits."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(names)
-        writer.writerows([repr(float(cell)) for cell in row] for row in values)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(names)
+    writer.writerows([repr(float(cell)) for cell in row] for row in values)
+    write_text(path, text.getvalue())
 
 
 def _read_bytes(source: str | Path, stdin: BinaryIO | None) -> bytes:
@@ -124,19 +126,21 @@ def _read_bytes(source: str | Path, stdin: BinaryIO | None) -> bytes:
             f"{path.name} is a spreadsheet; save the sheet as 'CSV UTF-8' and pass that file"
         )
     try:
-        return path.read_bytes()
+        return path.read_bytes()  # a pipe is welcome too
     except FileNotFoundError as error:
         raise DataError(f"there is no file {str(path)!r}; check the path") from error
     except OSError as error:
         raise DataError(f"cannot read {str(path)!r}: {error.strerror}; name a file") from error
+    except ValueError as error:  # a null character in the name
+        raise DataError(f"cannot read {str(path)!r}: {error}; name a file") from error
 
 
 def _delimited(raw: bytes, name: str) -> _Cells:
-    text = _decode(raw, name)
+    text = decoded(raw, name)
     if not text.strip():
         raise DataError(f"{name} is empty; pass a table with a header and rows of numbers")
     delimiter = "\t" if name.lower().endswith((".tsv", ".tab")) else _delimiter(text)
-    numbers, rows = _rows(text, delimiter, name)
+    numbers, rows = parsed_rows(text, delimiter, name)
     notes: tuple[str, ...] = ()
     if _is_header(rows[0]):
         header, rows, numbers = [cell.strip() for cell in rows[0]], rows[1:], numbers[1:]
@@ -154,7 +158,8 @@ def _delimited(raw: bytes, name: str) -> _Cells:
     return _with_decimal_points(cells) if delimiter == ";" else cells
 
 
-def _decode(raw: bytes, name: str) -> str:
+def decoded(raw: bytes, name: str) -> str:
+    """Return the bytes as text; DataError names the row that is none."""
     encoding = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     try:
         return raw.decode(encoding)
@@ -181,8 +186,10 @@ def _delimiter(text: str) -> str:
     return max(DELIMITERS, key=score)
 
 
-def _rows(text: str, delimiter: str, name: str) -> tuple[list[int], list[list[str]]]:
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+def parsed_rows(text: str, delimiter: str, name: str) -> tuple[list[int], list[list[str]]]:
+    """Return the rows of a delimited text that are not empty, and the line each ends on."""
+    # Strict: a quote that nothing closes would swallow the rows after it.
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         pairs = [(reader.line_num, row) for row in reader if row]
     except csv.Error as error:

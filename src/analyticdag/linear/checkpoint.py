@@ -3,26 +3,66 @@
 The file holds the state and a fingerprint of everything that determines the fit. Fitting again
 with the same data, parameters and file goes on after the last finished stage and ends with the
 same numbers; another fit is refused the file. It is replaced in one step, so that a kill during
-writing leaves the state before.
+writing leaves the state before. Whoever fits holds the file's lock: `held_checkpoint`.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
-import zipfile
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from analyticdag._files import in_use, read_arrays, read_limited, written
+from analyticdag._schema import fitted, parsed_json
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.errors import ParameterError
 from analyticdag.linear.placement import Placement, to_host
 from analyticdag.optimize.path import PathState
-from analyticdag.optimize.trace import Trace, TraceRecord
+from analyticdag.optimize.trace import Stop, Trace, TraceRecord
+
+# The trace, at a few hundred bytes for each record of four-byte characters.
+_MAX_HEADER = 64 * 2**20
+# Under "auto" two paths have an entry each.
+_MAX_ENTRIES = 2
+
+
+@dataclass(frozen=True)
+class Note:
+    """What is kept of a path beside its weights."""
+
+    trace: tuple[Mapping[str, float | int | str | None], ...]
+    start: str
+    n_steps: int
+    stage: int
+
+
+@dataclass(frozen=True)
+class Header:
+    """Whose checkpoint it is, and a note for each entry."""
+
+    fingerprint: str
+    entries: Mapping[str, Note]
+
+
+@contextmanager
+def held_checkpoint(path: Path | None) -> Iterator[None]:
+    """Keep others from the file while the block runs; None is no file."""
+    if path is None:
+        yield
+        return
+    if not path.parent.is_dir():
+        raise ParameterError(
+            f"checkpoint={str(path)!r} is in a folder that does not exist; create it first"
+        )
+    with in_use(path, "the checkpoint"):
+        yield
 
 
 @dataclass(frozen=True)
@@ -34,54 +74,77 @@ class Checkpoint:
     fingerprint: str
     place: Placement
 
-    def load(self) -> PathState | None:
-        """Return the saved state of the entry, None where there is none yet."""
-        notes, weights = self._read()
+    def load(self, shape: tuple[int, ...]) -> PathState | None:
+        """Return the saved state of the entry, with weights of that shape; None without one."""
+        notes, weights = self._read(shape)
         if self.entry not in notes:
             return None
-        note = notes[self.entry]
-        records = tuple(TraceRecord.from_dict(record) for record in note["trace"])
-        start = self.place.put(weights[self.entry])
-        return PathState(start, Trace(records, start=note["start"]), note["n_steps"], note["stage"])
+        note, own = notes[self.entry], weights[self.entry]
+        try:
+            trace = Trace(tuple(map(_record, note.trace)), start=note.start)
+            if not (trace.records and note.stage > 0 and note.n_steps >= 0):
+                raise ValueError("no stage is finished in it")
+            if trace.records[-1].reason is not Stop.NOT_FINITE and not np.isfinite(own).all():
+                raise ValueError("its weights are not finite")
+        except (TypeError, KeyError, ValueError) as error:
+            raise self._foreign(error) from error
+        return PathState(self.place.put(own), trace, note.n_steps, note.stage)
 
     def save(self, state: PathState) -> None:
         """Write the state beside that of other entries; the file is complete at every moment."""
-        notes, weights = self._read()
-        weights[self.entry] = np.asarray(to_host(state.weights))
-        notes[self.entry] = {
-            "trace": state.trace.to_dicts(),
-            "start": state.trace.start,
-            "n_steps": state.n_steps,
-            "stage": state.stage,
-        }
-        header = json.dumps({"fingerprint": self.fingerprint, "entries": notes})
-        partial = self.path.with_name(self.path.name + ".partial")
-        with partial.open("wb") as file:
-            np.savez(file, header=header, **weights)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(self.path)
+        own = np.asarray(to_host(state.weights))
+        notes, weights = self._read(own.shape)
+        trace = tuple(map(_plain, state.trace))
+        notes[self.entry] = Note(trace, state.trace.start, state.n_steps, state.stage)
+        entries = {entry: vars(note) for entry, note in notes.items()}
+        header = json.dumps({"fingerprint": self.fingerprint, "entries": entries})
+        with written(self.path, overwrite=True) as file:
+            np.savez(file, header=header, **{**weights, self.entry: own})
 
-    def _read(self) -> tuple[dict[str, Any], dict[str, Any]]:
+    def _read(self, shape: tuple[int, ...]) -> tuple[dict[str, Note], dict[str, Any]]:
         """Return the notes and the weights of every entry."""
         if not self.path.exists():
             return {}, {}
+        limit = _MAX_ENTRIES * (8 * int(np.prod(shape)) + 4096) + _MAX_HEADER
+        content = read_limited(self.path, limit, "name another file")
         try:
-            with np.load(self.path, allow_pickle=False) as saved:
-                header = json.loads(str(saved["header"]))
-                notes = header["entries"]
-                weights = {entry: saved[entry] for entry in notes}
-        except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
-            raise ParameterError(
-                f"checkpoint {str(self.path)!r} is not a checkpoint of analyticdag; name another "
-                "file"
-            ) from error
-        if header["fingerprint"] != self.fingerprint:
+            arrays = read_arrays(content, limit)
+            header = fitted(parsed_json(str(arrays.pop("header")).encode()), Header, "header")
+            fits = all(a.shape == shape and a.dtype.kind == "f" for a in arrays.values())
+            if set(arrays) != set(header.entries) or not fits:
+                raise ValueError("its entries do not fit")
+        except (ValueError, KeyError) as error:
+            raise self._foreign(error) from error
+        if header.fingerprint != self.fingerprint:
             raise ParameterError(
                 f"checkpoint {str(self.path)!r} belongs to a fit with other data or parameters; "
                 "delete it or name another file"
             )
-        return notes, weights
+        return dict(header.entries), arrays
+
+    def _foreign(self, error: Exception) -> ParameterError:
+        return ParameterError(
+            f"checkpoint {str(self.path)!r} is not a checkpoint of analyticdag, or damaged "
+            f"({' '.join(str(error).split())[:100]}); delete it or name another file"
+        )
+
+
+def _plain(record: TraceRecord) -> dict[str, Any]:
+    """Return a record for JSON, which has no NaN: where a path diverged, that is a word."""
+    numbers = record.to_dict()
+    return {
+        key: repr(value) if isinstance(value, float) and not math.isfinite(value) else value
+        for key, value in numbers.items()
+    }
+
+
+def _record(plain: Mapping[str, float | int | str | None]) -> TraceRecord:
+    numbers = {
+        key: float(v) if isinstance(v, str) else v for key, v in plain.items() if key != "reason"
+    }
+    if any(isinstance(value, bool | None) for value in numbers.values()):
+        raise ValueError("a number of its trace is missing")
+    return TraceRecord.from_dict({**numbers, "reason": plain["reason"]})
 
 
 def fingerprint(*arrays: FloatArray | BoolArray | None, settings: dict[str, Any]) -> str:

@@ -30,6 +30,7 @@ from analyticdag.errors import NotConvergedWarning, ScaleWarning
 from analyticdag.functions import AnalyticFunction, Truncated
 from analyticdag.interventions import equivalence_class, intervention_mask
 from analyticdag.knowledge import Knowledge
+from analyticdag.linear.checkpoint import held_checkpoint
 from analyticdag.linear.choice import LossChoice
 from analyticdag.linear.fitted import keep_graph
 from analyticdag.linear.labels import (
@@ -187,7 +188,8 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
         statistics = Statistics.from_table(
             values, names, standardize=options.standardize, perturbed=perturbed
         )
-        return self._fit(statistics, options, X)
+        with held_checkpoint(options.checkpoint):
+            return self._fit(statistics, options, X)
 
     def fit_covariance(self, S: Any, *, n_samples: int) -> Self:
         """Learn the graph from a covariance of `n_samples` rows that are not needed themselves."""
@@ -197,7 +199,8 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
         statistics = Statistics.from_covariance(
             values, n_samples, column_names(self, len(values)), standardize=options.standardize
         )
-        return self._fit(statistics, options, S)
+        with held_checkpoint(options.checkpoint):
+            return self._fit(statistics, options, S)
 
     def score(self, X: Any, y: None = None) -> float:
         """Return the mean log-likelihood of the rows of X, for data held out from the fit.

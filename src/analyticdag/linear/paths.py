@@ -47,7 +47,7 @@ def learn_path(
         problem,
         options.schedule,
         options.minimiser,
-        start if checkpoint is None else checkpoint.load() or start,
+        start if checkpoint is None else checkpoint.load(weights.shape) or start,
         on_stage=None if checkpoint is None else checkpoint.save,
         verbose=options.verbose,
     )

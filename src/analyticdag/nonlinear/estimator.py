@@ -31,6 +31,7 @@ from analyticdag.errors import (
 from analyticdag.functions import AnalyticFunction, Truncated
 from analyticdag.graphs import to_cpdag
 from analyticdag.knowledge import Knowledge
+from analyticdag.linear.checkpoint import held_checkpoint
 from analyticdag.linear.finish import Finished
 from analyticdag.linear.fitted import keep_graph
 from analyticdag.linear.labels import (
@@ -192,10 +193,11 @@ class NonlinearDAG(BaseEstimator):  # type: ignore[misc]
         # A likelihood without bound would pull at everything else: constants learn as pure noise.
         noise = np.random.default_rng(options.seed).standard_normal(rows.shape)
         rows = np.where(statistics.constant, noise, rows)
-        try:
-            learned = learn(rows, ~statistics.constant, options, known)
-        except np.linalg.LinAlgError as error:
-            raise DataError(_NOT_SOLVED) from error
+        with held_checkpoint(options.checkpoint):
+            try:
+                learned = learn(rows, ~statistics.constant, options, known)
+            except np.linalg.LinAlgError as error:
+                raise DataError(_NOT_SOLVED) from error
         self.loss_choice_ = choice
         self._keep(statistics, options, learned)
         return self

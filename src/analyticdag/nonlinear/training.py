@@ -122,7 +122,7 @@ def train_gran_dag(task: Task) -> Trained:
     )
     start = gran_dag.State(networks.values, place.put(task.constraints.allowed))
     file = task.checkpoint
-    saved = None if file is None else file.load()
+    saved = None if file is None else file.load(_packed(start).weights.shape)
     state = gran_dag.train(
         problem,
         networks,
@@ -154,7 +154,7 @@ def train_mlp(task: Task) -> Trained:
         place.put(~task.constraints.required),
     )
     file = task.checkpoint
-    saved = None if file is None else file.load()
+    saved = None if file is None else file.load(tuple(first.values.shape))
     start = PathState(first.values)
     if saved is not None:
         start = PathState(place.put(saved.weights), saved.trace, saved.n_steps, saved.stage)

@@ -17,7 +17,9 @@ from typing import Any
 import jinja2
 import markupsafe
 
-from analyticdag.io.folder import write_text
+from analyticdag._files import write_text
+from analyticdag.io.folder import made
+from analyticdag.io.outputs import reserved
 from analyticdag.io.run import SavedRun
 from analyticdag.report.picture import BOXES, Picture, draw
 from analyticdag.report.plots import (
@@ -72,11 +74,14 @@ def render_report(run: SavedRun) -> str:
     )
 
 
-def write_report(run: SavedRun, path: str | Path) -> Path:
-    """Write the page of a run to a file, at once, and return the path."""
+def write_report(run: SavedRun, path: str | Path, *, overwrite: bool = False) -> Path:
+    """Write the page of a run to a file, at once, and return the path.
+
+    A file that is there already stays as it is, unless `overwrite` says otherwise.
+    """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_text(path, render_report(run))
+    with made(path.parent), reserved(path, force=overwrite, inputs=()):
+        write_text(path, render_report(run), overwrite=overwrite)
     return path
 
 

@@ -14,6 +14,8 @@ from typing import Any
 
 WIDTH, HEIGHT = 340.0, 200.0
 LEFT, RIGHT, TOP, BOTTOM = 58.0, 12.0, 14.0, 34.0
+# Numbers of this size and more are no points: the range of an axis would not be finite.
+_HUGE = 1e300
 
 Point = tuple[float, float]
 
@@ -84,7 +86,8 @@ def selection_panels(selection: Mapping[str, Any] | None) -> tuple[Panel, ...]:
         return ()
     x = [math.log10(point["lambda1"]) for point in points]
     ticks = [(place, f"{10.0**place:.2g}") for place in (min(x), (min(x) + max(x)) / 2, max(x))]
-    scores = [(a, point["score"]) for a, point in zip(x, points, strict=True)]
+    pairs = [(a, point["score"]) for a, point in zip(x, points, strict=True)]
+    scores = [(a, score) for a, score in pairs if score is not None and abs(score) < _HUGE]
     edges = [(a, float(point["n_edges"])) for a, point in zip(x, points, strict=True)]
     chosen = [x[selection["chosen"]]]
     panels = (
@@ -162,14 +165,15 @@ def _finite(
     points = []
     for step, record in zip(steps, trace, strict=True):
         value = record.get(key)
-        if value is None or not math.isfinite(value) or (log and value <= 0.0):
+        if value is None or not abs(value) < _HUGE or (log and value <= 0.0):
             continue
         points.append((step, math.log10(value) if log else float(value)))
     return points
 
 
 def _padded(low: float, high: float) -> tuple[float, float]:
-    pad = 0.06 * (high - low) or 0.5 * abs(high) or 1.0
+    pads = (0.06 * (high - low), 0.5 * abs(high), 1.0)
+    pad = next(pad for pad in pads if pad * _HUGE > 1.0)
     return low - pad, high + pad
 
 

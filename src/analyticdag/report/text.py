@@ -118,9 +118,9 @@ def _variances_note(run: SavedRun) -> list[str]:
         return [_sentence(str(choice["reason"]))]
     return [
         f"Equal or unequal noise variances: {choice['reason']}. BIC with equal variances "
-        f"{choice['equal']:.1f}, with unequal {choice['unequal']:.1f}; the smaller is better, and "
-        f"the test allows for the tails of the noise (mean kurtosis {choice['kurtosis']:.1f}, a "
-        "Gaussian has 3)."
+        f"{_decimal(choice['equal'])}, with unequal {_decimal(choice['unequal'])}; the smaller is "
+        "better, and the test allows for the tails of the noise (mean kurtosis "
+        f"{_decimal(choice['kurtosis'])}, a Gaussian has 3)."
     ]
 
 
@@ -264,6 +264,10 @@ def foreign_methods(run: SavedRun) -> str:
 def count(number: int, one: str) -> str:
     """Return "1 edge" or "2 edges"."""
     return f"{number} {one}" if number == 1 else f"{number} {one}s"
+
+
+def _decimal(value: float | None) -> str:
+    return "not finite" if value is None else f"{value:.1f}"
 
 
 def _parameter(value: object) -> str:

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import time
-import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from analyticdag._files import read_arrays, read_limited, written
+from analyticdag._schema import fitted, parsed_json
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.errors import ParameterError
 from analyticdag.stability.resamples import Found
@@ -24,6 +24,7 @@ from analyticdag.stability.resamples import Found
 # A lost resample costs its fit, a saved one the writing of three matrices.
 SAVE_EVERY = 10
 SAVE_AFTER_SECONDS = 5.0
+_MAX_NOTE = 4096
 
 
 @dataclass(eq=False)
@@ -41,6 +42,16 @@ class Counts:
         zero = np.zeros((n_features, n_features), dtype=np.int64)
         return cls(zero, zero.copy(), zero.copy())
 
+    def check(self, n_features: int) -> None:
+        """Raise ValueError unless these can be counts of `done` resamples."""
+        for matrix in (self.edges, self.directed, self.skeleton):
+            if matrix.shape != (n_features, n_features) or matrix.dtype != np.int64:
+                raise ValueError("a matrix of counts of another kind")
+            if matrix.min() < 0 or matrix.max() > self.done:
+                raise ValueError("counts beyond the number of resamples")
+        if not np.array_equal(self.edges + self.edges.T, self.skeleton):
+            raise ValueError("counts that contradict each other")
+
     def add(self, found: Found) -> None:
         """Count one more resample."""
         i, j = found.edges.T
@@ -51,6 +62,14 @@ class Counts:
         self.done += 1
 
 
+@dataclass(frozen=True)
+class Note:
+    """Whose counts they are, and of how many resamples."""
+
+    fingerprint: str
+    done: int
+
+
 @dataclass(eq=False)
 class CountsFile:
     """A file that keeps the counts of one bootstrap; saves are spaced out."""
@@ -59,21 +78,24 @@ class CountsFile:
     fingerprint: str
     _saved_at: float = field(default_factory=time.monotonic)
 
-    def load(self) -> Counts | None:
+    def load(self, n_features: int) -> Counts | None:
         """Return the saved counts, None where there is no file yet."""
         if not self.path.exists():
             return None
+        limit = 3 * (8 * n_features**2 + 4096) + _MAX_NOTE
+        content = read_limited(self.path, limit, "name another file")
         try:
-            with np.load(self.path, allow_pickle=False) as saved:
-                note = json.loads(str(saved["note"]))
-                counts = Counts(saved["edges"], saved["directed"], saved["skeleton"], note["done"])
-            fingerprint = note["fingerprint"]
-        except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+            arrays = read_arrays(content, limit)
+            note = fitted(parsed_json(str(arrays.pop("note")).encode()), Note, "note")
+            counts = Counts(**arrays, done=note.done)
+            if note.fingerprint == self.fingerprint:
+                counts.check(n_features)
+        except (ValueError, KeyError, TypeError) as error:
             raise ParameterError(
-                f"checkpoint {str(self.path)!r} is not a checkpoint of a bootstrap; name another "
-                "file"
+                f"checkpoint {str(self.path)!r} is not a checkpoint of a bootstrap, or damaged; "
+                "delete it or name another file"
             ) from error
-        if fingerprint != self.fingerprint:
+        if note.fingerprint != self.fingerprint:
             raise ParameterError(
                 f"checkpoint {str(self.path)!r} belongs to a bootstrap with other data, estimator "
                 "or seed; delete it or name another file"
@@ -89,8 +111,7 @@ class CountsFile:
     def save(self, counts: Counts) -> None:
         """Write the counts; the file is complete at every moment."""
         note = json.dumps({"fingerprint": self.fingerprint, "done": counts.done})
-        partial = self.path.with_name(self.path.name + ".partial")
-        with partial.open("wb") as file:
+        with written(self.path, overwrite=True) as file:
             np.savez_compressed(
                 file,
                 edges=counts.edges,
@@ -98,9 +119,6 @@ class CountsFile:
                 skeleton=counts.skeleton,
                 note=note,
             )
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(self.path)
         self._saved_at = time.monotonic()
 
 

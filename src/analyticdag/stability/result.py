@@ -68,7 +68,7 @@ class Stability:
         Each points the way most resamples have it, the clearest first, unless that would close a
         cycle with those before it: then the other way.
         """
-        _check_share(threshold)
+        check_share(threshold)
         graph = nx.DiGraph()
         graph.add_nodes_from(range(len(self.names)))
         F = self.edge_frequency
@@ -87,14 +87,14 @@ class Stability:
         In more than half of the resamples that join the pair, that is; other pairs are set in both
         entries. A vote need not be the class of any one DAG.
         """
-        _check_share(threshold)
+        check_share(threshold)
         joined = self.skeleton_frequency >= threshold
         directed = joined & (self.direction_frequency > 0.5 * self.skeleton_frequency)
         return (joined & ~directed.T).astype(np.int64)
 
     def select(self, threshold: float = 0.9) -> list[tuple[Hashable, Hashable]]:
         """Return the pairs joined in at least a share `threshold` of the halves, by name."""
-        _check_share(threshold)
+        check_share(threshold)
         pairs = np.argwhere(np.triu(self.skeleton_frequency >= threshold, 1))
         return [(self.names[i], self.names[j]) for i, j in pairs]
 
@@ -106,11 +106,7 @@ class Stability:
                 f"subsample={COMPLEMENTARY!r}"
             )
         choice("assumption", assumption, ("none", "unimodal"))
-        _check_share(threshold)
-        if threshold <= 0.5:
-            raise ParameterError(
-                f"the bound needs a threshold above 0.5 and at most 1, not {threshold!r}"
-            )
+        check_share(threshold, above=0.5)
         d = len(self.names)
         p = d * (d - 1) / 2
         q = float(self.skeleton_frequency.sum()) / 2
@@ -172,8 +168,9 @@ def _unimodal(threshold: float, theta: float, n_pairs: int) -> float:
     return 4.0 * (1.0 - threshold + half) / (1.0 + 2.0 * half)
 
 
-def _check_share(threshold: float) -> None:
-    if not isinstance(threshold, Real) or not 0.0 < threshold <= 1.0:
+def check_share(threshold: float, *, above: float = 0.0) -> None:
+    """Raise ParameterError unless a threshold is a share above a bound."""
+    if not isinstance(threshold, Real) or not above < threshold <= 1.0:
         raise ParameterError(
-            f"threshold must be a share above 0 and at most 1, not {shown(threshold)}"
+            f"threshold must be a share above {above:g} and at most 1, not {shown(threshold)}"
         )

@@ -16,6 +16,7 @@ from analyticdag._parameters import whole
 from analyticdag._validation import check_table, column_names
 from analyticdag.errors import AnalyticDAGWarning, ParameterError
 from analyticdag.interventions import intervention_mask
+from analyticdag.linear.checkpoint import held_checkpoint
 from analyticdag.stability.counts import Counts, CountsFile, fingerprint
 from analyticdag.stability.resamples import Data, Found, Scheme, check_scheme, fit_resample
 from analyticdag.stability.result import Stability
@@ -54,26 +55,29 @@ def bootstrap(
     names = column_names(probe, values.shape[1])
     mask = intervention_mask(interventions, names, len(values))
     scheme = check_scheme(len(values), subsample, _seed(random_state, checkpoint), n_resamples)
-    file = None
-    if checkpoint is not None:
-        file = CountsFile(Path(checkpoint), fingerprint(estimator, values, names, scheme, mask))
-    counts = (file.load() if file else None) or Counts.none(len(names))
-    if counts.done > n_resamples:
-        raise ParameterError(
-            f"checkpoint {str(checkpoint)!r} already holds {counts.done} resamples, more than "
-            f"n_resamples={n_resamples}; ask for at least as many, or name another file"
-        )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AnalyticDAGWarning)
+    path = None if checkpoint is None else Path(checkpoint)
+    single = _single(estimator)
+    with held_checkpoint(path):
+        file = None
+        if path is not None:
+            file = CountsFile(path, fingerprint(estimator, values, names, scheme, mask))
+        counts = (file.load(len(names)) if file else None) or Counts.none(len(names))
+        if counts.done > n_resamples:
+            raise ParameterError(
+                f"checkpoint {str(checkpoint)!r} already holds {counts.done} resamples, more than "
+                f"n_resamples={n_resamples}; ask for at least as many, or name another file"
+            )
         left = range(counts.done, n_resamples)
-        for found in _fits(_single(estimator), (X, mask), scheme, left, n_jobs):
-            counts.add(found)
-            if file:
-                file.offer(counts)
-            if progress:
-                progress(counts.done, n_resamples)
-    if file:
-        file.save(counts)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AnalyticDAGWarning)
+            for found in _fits(single, (X, mask), scheme, left, n_jobs):
+                counts.add(found)
+                if file:
+                    file.offer(counts)
+                if progress:
+                    progress(counts.done, n_resamples)
+        if file:
+            file.save(counts)
     return Stability.from_counts(tuple(names), counts, scheme)
 
 

@@ -1,0 +1,204 @@
+"""`model.json`: what it holds, and how a run is read from it.
+
+`Model` is the schema. Facts that are there twice have to agree: an edge's weight with the matrix
+of weights, the chosen lambda with the series it was chosen from, the status with its outcome.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal
+
+import numpy as np
+
+from analyticdag._schema import fitted
+from analyticdag.io.audit import Audit
+from analyticdag.io.run import EdgeRecord, SavedRun
+from analyticdag.optimize.trace import Status
+
+SCHEMA: Literal["analyticdag-run"] = "analyticdag-run"
+SCHEMA_VERSION: Literal[1] = 1
+Number = int | float | None
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """The order that proves the graph acyclic, and the constraint's value."""
+
+    order: tuple[int, ...]
+    h: float
+
+
+@dataclass(frozen=True)
+class Point:
+    """One lambda of a series; a score that was not finite is null."""
+
+    lambda1: float
+    w_threshold: float
+    n_edges: int
+    score: float | None
+
+
+@dataclass(frozen=True)
+class Series:
+    """The lambdas that were tried and the number of the one that was taken."""
+
+    criterion: str
+    points: tuple[Point, ...]
+    chosen: int
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What the data chose, as the parameters repeat it."""
+
+    criterion: str
+    lambda1: float
+    w_threshold: float
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Why `loss="auto"` took the loss it took."""
+
+    equal: float | None
+    unequal: float | None
+    kurtosis: float | None
+    loss: str
+    margin: float | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class Check:
+    """One diagnostic."""
+
+    name: str
+    level: str
+    advice: str
+
+
+@dataclass(frozen=True)
+class Model:
+    """All of `model.json`."""
+
+    schema: Literal["analyticdag-run"]
+    version: Literal[1]
+    names: tuple[str, ...]
+    certificate: Certificate
+    h: float
+    loss: str
+    n_iter: int
+    status: str
+    advice: str
+    converged: bool
+    edges: tuple[EdgeRecord, ...]
+    removed_edges: tuple[tuple[str, str], ...]
+    parameters: Mapping[str, Any]
+    trace: tuple[Mapping[str, Number | str], ...]
+    loss_choice: Choice | None
+    selection: Series | None
+    audit: Audit | None
+    diagnostics: tuple[Check, ...]
+    weights_sha256: str
+
+
+def model_of(run: SavedRun, weights_sha256: str) -> dict[str, Any]:
+    """Return what is written to `model.json`."""
+    own = {
+        "schema": SCHEMA,
+        "version": SCHEMA_VERSION,
+        "certificate": {"order": list(run.order), "h": run.h},
+        "edges": [asdict(edge) for edge in run.edges],
+        "audit": None if run.audit is None else run.audit.to_dict(),
+        "weights_sha256": weights_sha256,
+    }
+    return {f.name: own.get(f.name, getattr(run, f.name, None)) for f in fields(Model)}
+
+
+def run_of(model: Model, arrays: Mapping[str, Any], manifest: Mapping[str, Any]) -> SavedRun:
+    """Return the run; ValueError says which facts contradict each other."""
+    _check_manifest(manifest, len(model.names))
+    _check_outcome(model)
+    _check_trace(model.trace)
+    _check_choice(model)
+    return SavedRun(
+        names=model.names,
+        weights=arrays["weights"].astype(np.float64),
+        adjacency=arrays["adjacency"].astype(bool),
+        cpdag=arrays["cpdag"].astype(np.int64),
+        order=model.certificate.order,
+        edges=model.edges,
+        removed_edges=model.removed_edges,
+        h=model.h,
+        loss=model.loss,
+        n_iter=model.n_iter,
+        status=model.status,
+        advice=model.advice,
+        converged=model.converged,
+        parameters=model.parameters,
+        trace=model.trace,
+        loss_choice=None if model.loss_choice is None else asdict(model.loss_choice),
+        selection=None if model.selection is None else _plain(model.selection),
+        audit=model.audit,
+        diagnostics=tuple(asdict(check) for check in model.diagnostics),
+        manifest=manifest,
+    )
+
+
+def _plain(series: Series) -> dict[str, Any]:
+    return {**asdict(series), "points": [asdict(point) for point in series.points]}
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the data came from."""
+
+    source: str
+    sha256: str
+    rows: int
+    columns: int
+
+
+def _check_manifest(manifest: Mapping[str, Any], n_columns: int) -> None:
+    """Check what a report reads; a manifest may hold more, or nothing."""
+    kinds = {"data": Source, "versions": Mapping[str, str], "created": str, "command": str}
+    for key, kind in kinds.items():
+        if key in manifest:
+            value = fitted(manifest[key], kind, key)
+            if isinstance(value, Source) and value.columns != n_columns:
+                raise ValueError(f"the manifest is of {value.columns} columns, not {n_columns}")
+
+
+def _check_outcome(model: Model) -> None:
+    if model.certificate.h != model.h:
+        raise ValueError("h is there twice, with two values")
+    known = Status.__members__.get(model.status)
+    if known is not None and known.converged != model.converged:
+        raise ValueError(f"the status {model.status} contradicts converged={model.converged}")
+
+
+def _check_trace(trace: tuple[Mapping[str, Number | str], ...]) -> None:
+    for k, record in enumerate(trace):
+        for key, value in record.items():
+            if isinstance(value, str) and key != "reason":
+                raise ValueError(f"trace[{k}].{key} must be a number, not text")
+        for key in ("stage", "step"):
+            fitted(record.get(key), int, f"trace[{k}].{key}")
+
+
+def _check_choice(model: Model) -> None:
+    chosen = fitted(model.parameters.get("chosen"), Chosen | None, "parameters.chosen")
+    series = model.selection
+    if (chosen is None) != (series is None):
+        raise ValueError("the chosen lambda1 and the series it was chosen from need each other")
+    if chosen is None or series is None:
+        return
+    if not 0 <= series.chosen < len(series.points):
+        raise ValueError("selection.chosen must be the number of one of its points")
+    # Beyond these a logarithm of base ten and back is not finite.
+    if not all(1e-300 < point.lambda1 < 1e300 for point in series.points):
+        raise ValueError("the lambdas of a selection must be above 0")
+    if chosen.lambda1 != series.points[series.chosen].lambda1:
+        raise ValueError("the chosen lambda1 is not the one that the selection chose")
