@@ -108,8 +108,8 @@ def _fields(kind: Any) -> tuple[dict[str, Any], frozenset[str]]:
 
 
 def _one_of(value: Any, kinds: tuple[Any, ...], where: str) -> Any:
-    if value is None and type(None) in kinds:
-        return None
+    if type(value) in kinds:  # 0 is to stay a whole number where any number will do
+        return None if value is None else _scalar(value, type(value), where)
     *others, last = [kind for kind in kinds if kind is not type(None)]
     for kind in others:
         try:

@@ -148,7 +148,7 @@ def damaged_model(folder: Path, **changes: object) -> None:
         ({"version": 2}, "has version 2 and this package reads version 1"),
         ({"certificate": {"order": [3, 2, 1, 0], "h": 0}}, "order does not fit the graph"),
         ({"certificate": {"order": [0, 1, 2, 2], "h": 0}}, "must list every column once"),
-        ({"names": ["a", "b", "c"]}, r"needs \(3, 3\) matrices"),
+        ({"names": ["a", "b", "c"]}, r"weights must be a \(3, 3\) matrix"),
         ({"names": ["a", "b", "c", "c"]}, "names that differ"),
         ({"weights_sha256": "0"}, "not the file that model.json was saved with"),
         ({"edges": []}, "table of edges does not fit"),

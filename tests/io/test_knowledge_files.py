@@ -77,7 +77,19 @@ def test_tetrad_groups_are_causes_and_then_effects() -> None:
     [
         ("requires = []", r"unknown keys \['requires'\]; the keys are required"),
         ("required = [", "neither TOML, JSON"),
-        ("required = ['a to b']", "takes \\(cause, effect\\) pairs"),
+        ("required = ['a to b']", r"required\[0\] must be a list.* take \(cause, effect\) pairs"),
+        ("required = [['a', ['b']]]", r"required\[0\]\[1\] must be a whole number, not \['b'\]"),
+        ("[required]\na = 1", "required must be a list, not {'a': 1}"),
+        ("[[tiers]]\na = 1", r"tiers\[0\] must be a list"),
+        ("max_parents = 2.5", "max_parents must be a whole number, not 2.5"),
+        ("required = [['a', 'b']]\nrequired_edges = []", "has both required and required_edges"),
+        ("required = " + "[" * 5000 + "]" * 5000, "neither TOML, JSON"),
+        ("required = " + "[" * 30 + "]" * 30, "nested too deeply"),
+        ("/knowledge\nforbiddirect\n-->", "line 3 of the Tetrad file names no column"),
+        (
+            "/knowledge\nforbiddengroup\n" + 2 * (" ".join(map(str, range(4000))) + "\n"),
+            "stand for 16000000 edges",
+        ),
         (
             "/knowledge\nforbiddengroup\na b\n\nrequiredirect\na b",
             r"causes \['a', 'b'\] have no effects",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -86,3 +87,78 @@ def test_a_foreign_file_is_refused_and_left_alone(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="is not a checkpoint of analyticdag"):
         model(file).fit(X)
     assert file.read_text() == "years of work"
+
+
+@pytest.mark.filterwarnings("ignore::analyticdag.errors.NotConvergedWarning")
+def test_a_damaged_file_is_one_line_and_left_alone(tmp_path: Path) -> None:
+    file = tmp_path / "fit.npz"
+    expected = model(file).fit(X).weights_
+    whole = file.read_bytes()
+    halves = [whole[: len(whole) * k // 10] for k in range(10)]
+    flips = [bytearray(whole) for _ in range(60)]
+    for k, flipped in enumerate(flips):
+        flipped[len(whole) * k // 60] ^= 1 << k % 8
+    refused = 0
+    for content in (*halves, *map(bytes, flips)):
+        file.write_bytes(content)
+        try:
+            np.testing.assert_array_equal(model(file).fit(X).weights_, expected)
+        except ParameterError as error:
+            assert "delete it or name another file" in str(error)  # noqa: PT017
+            assert "\n" not in str(error)  # noqa: PT017
+            assert file.read_bytes() == content
+            refused += 1
+    assert refused > 40  # what is left are bits that mean nothing, such as dates
+
+
+@pytest.mark.filterwarnings("ignore::analyticdag.errors.NotConvergedWarning")
+def test_a_bomb_and_a_file_of_another_shape_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "fit.npz"
+    np.savez_compressed(file, header="{}", mse=np.zeros(50_000_000))
+    with pytest.raises(ParameterError, match="would unpack to more than"):
+        model(file).fit(X)
+    model(tmp_path / "small.npz").fit(X[:, :3])
+    with pytest.raises(ParameterError, match="its entries do not fit"):
+        model(tmp_path / "small.npz").fit(X)
+
+
+@pytest.mark.filterwarnings("ignore::analyticdag.errors.NotConvergedWarning")
+def test_a_path_that_diverged_is_read_back(tmp_path: Path) -> None:
+    from analyticdag.linear.checkpoint import Checkpoint
+    from analyticdag.linear.placement import choose_placement
+    from analyticdag.optimize.path import PathState
+    from analyticdag.optimize.trace import Stop, Trace, TraceRecord
+
+    record = TraceRecord(0, 5, 1.0, 1.0, 1.0, np.nan, np.inf, 0.0, 1.0, 1.0, Stop.NOT_FINITE)
+    file = Checkpoint(tmp_path / "f", "mse", "print", choose_placement(None, None, None))
+    file.save(PathState(np.full((2, 2), np.nan), Trace((record,), start="zero"), 5, 1))
+    found = file.load((2, 2))
+    assert found is not None
+    assert repr(found.trace.records[0]) == repr(record)
+
+
+@pytest.mark.filterwarnings("ignore::analyticdag.errors.NotConvergedWarning")
+def test_threads_on_one_file_do_not_get_in_each_others_way(tmp_path: Path) -> None:
+    expected, file = model(None).fit(X).weights_, tmp_path / "fit.npz"
+    start, ends = threading.Barrier(6), []
+
+    def fit() -> None:
+        start.wait()
+        try:
+            ends.append(np.array_equal(model(file).fit(X).weights_, expected))
+        except ParameterError as error:
+            ends.append("in use by another run" in str(error))
+
+    threads = [threading.Thread(target=fit) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert ends == [True] * 6
+    np.testing.assert_array_equal(model(file).fit(X).weights_, expected)
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_folder_that_is_missing_is_noticed_first(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="is in a folder that does not exist"):
+        model(tmp_path / "absent" / "fit.npz").fit(X)

@@ -83,7 +83,7 @@ def saving(folder: Path, key: str) -> Iterator[None]:
         raise OutputError(
             f"cannot make the folder {str(folder)!r}: {error.strerror}; name another place"
         ) from error
-    for name in (*FILES, PAGE, NOTE):
+    for name in (*FILES, PAGE):
         sweep(folder / name)
     note(folder, Note(key))
     yield

@@ -17,9 +17,17 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from analyticdag._files import in_use
+from analyticdag._files import in_use, sweep
 from analyticdag.errors import ParameterError
-from analyticdag.io.folder import FILES, PAGE, made, numbered, refuse_used_folder, unfinished
+from analyticdag.io.folder import (
+    FILES,
+    NOTE,
+    PAGE,
+    made,
+    numbered,
+    refuse_used_folder,
+    unfinished,
+)
 
 # Nearly empty results: a page is 100 KB of script and style.
 _ROOM = 2**20
@@ -91,8 +99,10 @@ def _held_folder(
         refuse_input(folder / name, inputs)
     with in_use(folder, "the folder"):
         refuse_used_folder(folder, key, overwrite=force)
+        sweep(folder / NOTE)
         if not force and unfinished(folder) is None:
-            if new and os.path.lexists(folder):
+            # An empty folder is what a kill leaves that comes between the folder and the note.
+            if new and folder.is_dir() and any(folder.iterdir()):
                 raise ParameterError(f"{str(folder)!r} is there already; name another folder")
             _refuse_existing(folder / PAGE, force=False)
         if folder.is_dir():
