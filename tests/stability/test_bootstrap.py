@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
@@ -218,3 +219,49 @@ def test_interventions_are_drawn_with_their_rows(tmp_path: Path) -> None:
     assert bootstrap(model, X, 8).direction_frequency.max() == 0.0
     with pytest.raises(ParameterError, match="belongs to a bootstrap with other data"):
         bootstrap(model, X, 8, checkpoint=file)
+
+
+def test_a_damaged_checkpoint_is_one_line_and_left_alone(tmp_path: Path) -> None:
+    file, expected = tmp_path / "counts.npz", bootstrap(TopCorrelation(), data(), 20)
+    bootstrap(TopCorrelation(), data(), 10, checkpoint=file)
+    whole = file.read_bytes()
+    flips = [bytearray(whole) for _ in range(40)]
+    for k, flipped in enumerate(flips):
+        flipped[len(whole) * k // 40] ^= 1 << k % 8
+    refused = 0
+    for content in (b"", b"years of work", whole[:200], *map(bytes, flips)):
+        file.write_bytes(content)
+        try:
+            assert_same(bootstrap(TopCorrelation(), data(), 20, checkpoint=file), expected)
+        except ParameterError as error:
+            assert "delete it or name another file" in str(error)  # noqa: PT017
+            assert file.read_bytes() == content
+            refused += 1
+    assert refused > 25
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"done": 1}, {"edges": np.zeros((2, 2), dtype=np.int64)}, {"edges": np.ones((4, 4))}],
+)
+def test_counts_that_cannot_be_are_refused(tmp_path: Path, changes: dict[str, Any]) -> None:
+    file = tmp_path / "counts.npz"
+    bootstrap(TopCorrelation(), data(), 10, checkpoint=file)
+    with np.load(file) as saved:
+        arrays = dict(saved)
+    note = json.loads(str(arrays["note"]))
+    note["done"] = changes.pop("done", note["done"])
+    np.savez(file, **{**arrays, **changes, "note": json.dumps(note)})
+    with pytest.raises(ParameterError, match="is not a checkpoint of a bootstrap, or damaged"):
+        bootstrap(TopCorrelation(), data(), 20, checkpoint=file)
+
+
+def test_two_at_one_checkpoint(tmp_path: Path) -> None:
+    file = tmp_path / "counts.npz"
+
+    def another(done: int, _: int) -> None:
+        with pytest.raises(ParameterError, match="in use by another run"):
+            bootstrap(TopCorrelation(), data(), 3, checkpoint=file)
+
+    bootstrap(TopCorrelation(), data(), 3, checkpoint=file, progress=another)
+    assert list(tmp_path.iterdir()) == [file]
