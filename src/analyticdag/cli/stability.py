@@ -90,8 +90,8 @@ def stability_command(
     given |= {"constraint": constraint, "candidates": candidates}
     given |= {"lambda1": number_or_word(lambda1), "standardize": standardize, "knowledge": known}
     model = AnalyticDAG(**{name: value for name, value in given.items() if value is not None})
-    files = [] if out is None else [out]
-    with reserved(*files, inputs=inputs, force=force), _bar(talk, resamples, quiet=quiet) as show:
+    held = reserved(*filter(None, [out]), inputs=inputs, force=force)
+    with held, _bar(talk, resamples, quiet=quiet) as show:
         result = bootstrap(
             model,
             table.values,
@@ -105,8 +105,7 @@ def stability_command(
         )
         record = _record(result, list(table.names), threshold, complementary=complementary)
         if out is not None:
-            text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
-            write_text(out, text, overwrite=force)
+            write_text(out, json.dumps(record, indent=1) + "\n", overwrite=force)
     if as_json:
         line(Console(), json.dumps(record, ensure_ascii=True))
     elif not quiet:
