@@ -255,9 +255,9 @@ def test_from_matrix_insists_on_an_orientation() -> None:
     ("matrix", "message"),
     [
         (np.zeros((2, 3)), r"square.*\(2, 3\)"),
-        (np.zeros(3), "square"),
+        (np.zeros(3), "must have rows and columns"),
         ([[0, np.nan], [0, 0]], r"entry \[0, 1\] is nan"),
-        ([["a", "b"], ["c", "d"]], "numbers"),
+        ([["a", "b"], ["c", "d"]], "not a number"),
     ],
 )
 def test_matrices_that_are_no_graph_are_refused(matrix: object, message: str) -> None:

@@ -199,7 +199,7 @@ def test_a_matrix_beside_a_networkx_graph() -> None:
         (edges(2), edges(3), "the true one has 2, the estimated one 3"),
         (edges(2, (0, 0)), edges(2), r"the true graph has an edge from a node to itself, at \[0\]"),
         (edges(2), edges(2) * np.nan, "the estimated graph must be finite"),
-        (edges(2), np.zeros(2), "the estimated graph must be square"),
+        (edges(2), np.zeros(2), "the estimated graph must have rows and columns"),
         (nx.Graph([(0, 1)]), edges(2), "DiGraph"),
     ],
 )

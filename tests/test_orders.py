@@ -170,9 +170,9 @@ def test_precedence_leaves_a_circle_of_one_way_pairs_free() -> None:
 @pytest.mark.parametrize(
     ("S", "before", "message"),
     [
-        (np.zeros((2, 3)), None, "the covariance must be square"),
+        (np.zeros((2, 3)), None, "must be a square matrix"),
         (np.diag([1.0, -1.0]), None, "negative variance"),
-        (np.full((2, 2), np.nan), None, "finite"),
+        (np.full((2, 2), np.nan), None, "S has NaN in columns"),
         (np.eye(2), np.ones(2), r"shape \(2, 2\); got \(2,\)"),
         (np.eye(2), 1 - np.eye(2), "has the cycle"),
     ],

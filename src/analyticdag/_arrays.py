@@ -15,6 +15,7 @@ import array_api_compat.numpy
 import numpy as np
 from array_api_compat import device, is_torch_array
 
+from analyticdag._tables import check_square
 from analyticdag._typing import Array
 from analyticdag.errors import DataError
 
@@ -46,8 +47,7 @@ def _is_numpy(array: object) -> bool:
 def as_square_matrix(matrix: Any, name: str) -> Array:
     """The matrix as a floating-point array of its own kind, or a DataError saying why not."""
     array = _as_array(matrix, name)
-    if array.ndim != 2 or array.shape[0] != array.shape[1]:
-        raise DataError(f"{name} must be a square matrix, got shape {tuple(array.shape)}")
+    check_square(array, name)
     xp = array_namespace(array)
     if array.dtype != xp.float64 and array.dtype != xp.float32:
         if not xp.isdtype(array.dtype, ("integral", "bool", "real floating")):

@@ -1,9 +1,10 @@
-"""Data and argument checks, done once before the first iteration.
+"""What an estimator asks of its data, done once before the first iteration.
 
-`check_table` turns whatever the caller has (pandas, polars, lists, NumPy) into a float array and
-column names, on scikit-learn's `validate_data`; its refusals name the column and the cure.
-`check_covariance` does the same for sufficient statistics. `warn_about_columns` finds what can be
-survived (constant, duplicate and collinear columns) and warns.
+    check_table(m, X)      finite columns, in range, those of the fit
+    check_covariance(S)    the same for sufficient statistics
+    warn_about_columns     what can be survived: constant, duplicate and collinear columns
+
+Values come through the gate in `_tables`.
 """
 
 from __future__ import annotations
@@ -12,20 +13,28 @@ import warnings
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-import narwhals as nw
 import numpy as np
-from sklearn.utils.validation import validate_data
 
+from analyticdag._parameters import whole
+from analyticdag._tables import (
+    check_square,
+    listing,
+    pick,
+    read_columns,
+    refuse_nonfinite,
+    refuse_out_of_range,
+)
 from analyticdag._typing import BoolArray, FloatArray
-from analyticdag.errors import DataError, DataWarning, ParameterError
+from analyticdag.errors import DataError, DataWarning
 
 # A column whose spread is below this fraction of its size differs by rounding only.
 CONSTANT = 1e-13
+# The square of a smaller spread is zero.
+INVISIBLE = 1e-154
 # An eigenvalue of the correlations below this is collinearity, not noise.
 COLLINEAR = 1e-10
 # Standardised with either n or n - 1, variances differ from 1 by at most this for n > 100.
 STANDARDISED = 0.01
-_SHOWN = 10
 
 
 def check_table(estimator: Any, X: Any, *, reset: bool) -> FloatArray:
@@ -35,23 +44,23 @@ def check_table(estimator: Any, X: Any, *, reset: bool) -> FloatArray:
     estimator, as scikit-learn does, and names that it does not record; without, X is compared
     with them.
     """
-    _refuse_duplicate_names(X)
-    if reset:
-        remember_labels(estimator, getattr(X, "columns", None))
-    _refuse_text(X)
-    try:
-        values: FloatArray = validate_data(
-            estimator, X, reset=reset, dtype=np.float64, ensure_all_finite=False
-        )
-    except ValueError as error:  # scikit-learn's words are good; the class is ours
-        raise DataError(f"{error}{_text_columns(X)}") from error
-    names = column_names(estimator, values.shape[1])
-    _refuse_nonfinite(values, names)
-    if reset and len(values) < 2:
+    values, names = read_columns(X)
+    if values.shape[1] == 0:
         raise DataError(
-            f"X has n_samples={len(values)} row; at least 2 are needed to estimate a variance"
+            f"X has 0 feature(s) (shape={values.shape}) while a minimum of 1 is required."
         )
-    return values
+    if reset:
+        remember_columns(estimator, names, values.shape[1])
+    else:
+        _compare_columns(estimator, names, values.shape[1])
+    if len(values) < 1 + reset:
+        raise DataError(
+            f"X has n_samples={len(values)} rows; at least 2 are needed to estimate a variance"
+        )
+    known = column_names(estimator, values.shape[1])
+    refuse_nonfinite(values, known)
+    refuse_out_of_range(values, known)
+    return np.ascontiguousarray(values)
 
 
 def column_names(estimator: Any, n_features: int) -> list[Hashable]:
@@ -63,42 +72,93 @@ def column_names(estimator: Any, n_features: int) -> list[Hashable]:
     return list(range(n_features)) if labels is None else list(labels)
 
 
-def remember_labels(estimator: Any, columns: Any) -> None:
-    """Keep column names that are not all text: whole numbers as they are, others as text."""
-    labels = None
-    if columns is not None and not all(isinstance(name, str) for name in columns):
-        labels = [int(name) if _is_whole(name) else str(name) for name in columns]
-    estimator._column_labels = labels
+def remember_columns(estimator: Any, names: list[Hashable] | None, n_features: int) -> None:
+    """Set what scikit-learn sets from a table, and names that are not all text."""
+    estimator.n_features_in_ = n_features
+    all_text = names is not None and all(isinstance(name, str) for name in names)
+    estimator._column_labels = None if all_text else names
+    if all_text:
+        estimator.feature_names_in_ = np.asarray(names, dtype=object)
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
 
 
-def _is_whole(name: Any) -> bool:
-    return isinstance(name, int | np.integer) and not isinstance(name, bool)
-
-
-def check_covariance(S: Any, n_samples: Any) -> tuple[FloatArray, int, Sequence[Hashable] | None]:
-    """Return a covariance as a float64 array, the number of rows it came from, and its names."""
-    is_count = isinstance(n_samples, int | np.integer) and not isinstance(n_samples, bool)
-    if not is_count or n_samples < 2:
-        raise ParameterError(
-            f"n_samples must be the number of rows behind S, at least 2, not {n_samples!r}"
+def _compare_columns(estimator: Any, names: list[Hashable] | None, n_features: int) -> None:
+    fitted = column_names(estimator, estimator.n_features_in_)
+    kind = type(estimator).__name__
+    if names is not None and fitted != list(range(len(fitted))) and names != fitted:
+        missing = [name for name in fitted if name not in names]
+        new = [name for name in names if name not in fitted]
+        differ = (
+            f"missing {listing(missing)}, new {listing(new)}" if missing or new else "other order"
         )
-    _refuse_duplicate_names(S)
-    names = getattr(S, "columns", None)
-    try:
-        values = np.array(S, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"S must be a matrix of numbers: {error}") from error
-    if values.ndim != 2 or values.shape[0] != values.shape[1] or not values.size:
-        raise DataError(f"S must be a square covariance matrix, but its shape is {values.shape}")
-    _refuse_nonfinite(values, list(range(len(values))), what="S")
-    _refuse_not_covariance(values)
-    return (values + values.T) / 2.0, int(n_samples), None if names is None else list(names)
+        raise DataError(
+            f"the feature names should match those of the fit, in the same order ({differ}); "
+            "select the columns by name"
+        )
+    if n_features != estimator.n_features_in_:
+        raise DataError(
+            f"X has {n_features} features, but {kind} is expecting {estimator.n_features_in_} "
+            "features as input; pass the columns it was fitted on"
+        )
+    if names is None and hasattr(estimator, "feature_names_in_"):
+        warnings.warn(
+            f"X does not have valid feature names, but {kind} was fitted with feature names; the "
+            "columns are taken in the order of the fit",
+            DataWarning,
+            stacklevel=4,
+        )
+
+
+def check_covariance(S: Any, n_samples: Any) -> tuple[FloatArray, int, list[Hashable] | None]:
+    """Return a covariance as a float64 array, the number of rows it came from, and its names."""
+    n_samples = whole("n_samples", n_samples, 2, what="the number of rows behind S, a whole number")
+    values, names = read_columns(S, "S")
+    values = covariance_matrix(values, names)
+    check_symmetric(values)
+    if not _eigenvalues_exceed(correlations(values), -1e-6):
+        raise DataError(
+            "S has a negative eigenvalue, so it is no covariance; if it was computed pair by pair "
+            "from data with gaps, impute first"
+        )
+    return values / 2.0 + values.T / 2.0, n_samples, names
+
+
+def covariance_matrix(S: Any, names: Sequence[Hashable] | None = None) -> FloatArray:
+    """Return S as a finite square matrix of variances in range; cheap, so not all is looked at."""
+    values, _ = read_columns(S, "S")
+    check_square(values, "S, a covariance,")
+    if not values.size:
+        raise DataError("S must be a square matrix of at least one column; got shape (0, 0)")
+    names = list(range(len(values))) if names is None else names
+    refuse_nonfinite(values, names, what="S")
+    if np.any(np.diag(values) < 0):
+        culprits = listing(pick(names, np.diag(values) < 0))
+        raise DataError(f"S has negative variances in columns {culprits}; pass a covariance")
+    refuse_out_of_range(np.sqrt(np.diag(values))[None], names, what="the square root of S")
+    return values
+
+
+def check_symmetric(S: FloatArray) -> None:
+    """Refuse a covariance that is not symmetric, beyond rounding."""
+    sd = np.sqrt(np.diag(S))
+    if np.any(np.abs(S - S.T) > 1e-8 * np.outer(sd, sd) + np.finfo(float).tiny):
+        raise DataError("S is not symmetric; pass a covariance such as numpy.cov(X.T, bias=True)")
+
+
+def correlations(S: FloatArray) -> FloatArray:
+    """Return the correlations of a covariance; a constant column correlates with nothing."""
+    sd = np.sqrt(np.diag(S))
+    inverse = np.divide(1.0, sd, out=np.zeros_like(sd), where=sd > 0)
+    R = np.ascontiguousarray(S * inverse * inverse[:, None])
+    np.fill_diagonal(R, 1.0)
+    return R
 
 
 def constant_columns(values: FloatArray) -> BoolArray:
     """Return which columns of a table hold one value only, up to rounding."""
     spread = values.max(axis=0) - values.min(axis=0)
-    constant: BoolArray = spread <= CONSTANT * np.abs(values).max(axis=0)
+    constant: BoolArray = spread <= np.maximum(CONSTANT * np.abs(values).max(axis=0), INVISIBLE)
     return constant
 
 
@@ -107,7 +167,7 @@ def warn_about_columns(
 ) -> None:
     """Warn of constant, duplicate and collinear columns, given the correlations R."""
     if constant.any():
-        culprits = _list(_pick(names, constant))
+        culprits = listing(pick(names, constant))
         warnings.warn(
             f"columns {culprits} are constant; they are kept as isolated nodes, drop them if "
             "that is not wanted",
@@ -115,10 +175,10 @@ def warn_about_columns(
             stacklevel=3,
         )
     R = R[np.ix_(~constant, ~constant)]
-    names = _pick(names, ~constant)
+    names = pick(names, ~constant)
     pairs = np.argwhere(np.triu(np.abs(R), 1) > 1.0 - COLLINEAR)
     if len(pairs):
-        culprits = _list([(names[i], names[j]) for i, j in pairs])
+        culprits = listing([(names[i], names[j]) for i, j in pairs])
         warnings.warn(
             f"column pairs {culprits} are copies of each other up to scale; edges to and from "
             "them are arbitrary, keep one of each pair",
@@ -126,7 +186,7 @@ def warn_about_columns(
             stacklevel=3,
         )
     elif n_samples > len(R) > 1 and not _eigenvalues_exceed(R, COLLINEAR):
-        culprits = _list(_collinear(R, names))
+        culprits = listing(_collinear(R, names))
         warnings.warn(
             f"columns {culprits} are collinear (some are exact combinations of others); edges "
             "among them are arbitrary, drop the redundant ones",
@@ -153,87 +213,4 @@ def _collinear(R: FloatArray, names: Sequence[Hashable]) -> list[Hashable]:
     """Return the columns that take part in the null space of the correlations."""
     values, vectors = np.linalg.eigh(R)
     share = np.abs(vectors[:, values < COLLINEAR]).max(axis=1)
-    return _pick(names, share > 1e-4)
-
-
-def _refuse_duplicate_names(X: Any) -> None:
-    columns = getattr(X, "columns", None)
-    if columns is None:
-        return
-    seen: set[Hashable] = set()
-    twice = [name for name in columns if name in seen or seen.add(name)]  # type: ignore[func-returns-value]
-    if twice:
-        raise DataError(
-            f"X has more than one column named {_list(sorted(set(twice), key=str))}; "
-            "rename or drop them"
-        )
-
-
-def _refuse_text(X: Any) -> None:
-    """Name the columns of a data frame that are not numbers."""
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if not isinstance(frame, nw.DataFrame):
-        return
-    text = [
-        name
-        for name, dtype in frame.schema.items()
-        if not (dtype.is_numeric() or dtype in (nw.Boolean, nw.Object))
-    ]
-    if text:
-        raise DataError(
-            f"X has columns that are not numbers: {_list(text)}; drop them or encode them "
-            "(for example one column of 0/1 per category)"
-        )
-
-
-def _text_columns(X: Any) -> str:
-    """Return a sentence on the columns of an untyped array that do not read as numbers."""
-    array = np.asarray(X)
-    if array.ndim != 2 or array.dtype.kind not in "OUS":
-        return ""
-    culprits = [j for j in range(array.shape[1]) if not _reads_as_numbers(array[:, j])]
-    return f" (columns {_list(culprits)} hold text; drop them or encode them)" if culprits else ""
-
-
-def _reads_as_numbers(column: Any) -> bool:
-    try:
-        column.astype(np.float64)
-    except (TypeError, ValueError):
-        return False
-    return True
-
-
-def _refuse_nonfinite(values: FloatArray, names: Sequence[Hashable], what: str = "X") -> None:
-    for kind, bad, cure in (
-        ("NaN", np.isnan(values), "impute or drop them"),
-        ("infinity (inf)", np.isinf(values), "replace or drop the rows that hold them"),
-    ):
-        columns: BoolArray = np.any(bad, axis=0)
-        if columns.any():
-            culprits = _list(_pick(names, columns))
-            raise DataError(f"{what} has {kind} in columns {culprits}; {cure}")
-
-
-def _refuse_not_covariance(S: FloatArray) -> None:
-    scale = np.sqrt(np.abs(np.diag(S)))
-    slack = 1e-8 * (np.outer(scale, scale) + np.finfo(float).tiny)
-    if np.any(np.abs(S - S.T) > slack):
-        raise DataError("S is not symmetric; pass a covariance such as numpy.cov(X.T, bias=True)")
-    if np.any(np.diag(S) < 0):
-        culprits = _list(np.flatnonzero(np.diag(S) < 0).tolist())
-        raise DataError(f"S has negative variances in columns {culprits}; pass a covariance")
-    unit = np.where(scale > 0, scale, 1.0)
-    if not _eigenvalues_exceed((S + S.T) / 2.0 / np.outer(unit, unit), -1e-6):
-        raise DataError(
-            "S has a negative eigenvalue, so it is no covariance; if it was computed pair by pair "
-            "from data with gaps, impute first"
-        )
-
-
-def _pick(names: Sequence[Hashable], chosen: BoolArray) -> list[Hashable]:
-    return [name for name, keep in zip(names, chosen, strict=True) if keep]
-
-
-def _list(items: Sequence[Any]) -> str:
-    more = f" and {len(items) - _SHOWN} more" if len(items) > _SHOWN else ""
-    return f"{list(items)[:_SHOWN]}{more}"
+    return pick(names, share > 1e-4)

@@ -23,8 +23,10 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
+from sklearn.base import BaseEstimator
 
 from analyticdag._typing import FloatArray, IntArray
+from analyticdag._validation import check_table
 from analyticdag.acyclicity import Acyclicity
 from analyticdag.errors import ParameterError
 from analyticdag.functions import Exponential, Inverse, Truncated
@@ -89,7 +91,7 @@ def notears(
     max_rounds: int = 100,
 ) -> FloatArray:
     """NOTEARS (Zheng et al. 2018): the augmented Lagrangian of the exponential constraint."""
-    loss, constraint = LeastSquares(covariance(np.asarray(X, float))), Acyclicity(Exponential())
+    loss, constraint = LeastSquares(_covariance(X)), Acyclicity(Exponential())
     W = np.zeros_like(loss.S)
     rho, alpha, h = 1.0, 0.0, math.inf
     for _ in range(max_rounds):
@@ -111,19 +113,19 @@ def conditional_variance(X: FloatArray, *, gamma: float = 0.5) -> FloatArray:
 
     Under equal noise variances and known scale this alone is nearly the whole answer.
     """
-    S = covariance(np.asarray(X, float))
+    S = _covariance(X)
     return _selected_weights(S, len(X), conditional_variance_order(S), gamma)
 
 
 def sort_and_regress(X: FloatArray, *, gamma: float = 0.5) -> FloatArray:
     """Nodes sorted by their variance, parents selected by BIC (Reisach et al. 2021)."""
-    S = covariance(np.asarray(X, float))
+    S = _covariance(X)
     return _selected_weights(S, len(X), variance_order(S), gamma)
 
 
 def empty_graph(X: FloatArray) -> FloatArray:
     """No edges: what a method has to beat before anything else."""
-    return np.zeros((np.shape(X)[1], np.shape(X)[1]))
+    return np.zeros_like(_covariance(X))
 
 
 BASELINES: Mapping[str, Callable[..., FloatArray]] = MappingProxyType(
@@ -137,6 +139,11 @@ BASELINES: Mapping[str, Callable[..., FloatArray]] = MappingProxyType(
         "empty": empty_graph,
     }
 )
+
+
+def _covariance(X: Any) -> FloatArray:
+    S: FloatArray = covariance(check_table(BaseEstimator(), X, reset=True))
+    return S
 
 
 def _fitted(X: FloatArray, settings: dict[str, Any], changes: dict[str, Any]) -> FloatArray:

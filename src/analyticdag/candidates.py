@@ -23,6 +23,7 @@ from scipy.fft import dct
 
 from analyticdag._parameters import shown
 from analyticdag._typing import BoolArray, FloatArray
+from analyticdag._validation import correlations
 from analyticdag.errors import MissingDependencyError, ParameterError
 
 __all__ = [
@@ -46,15 +47,6 @@ def candidate_mask(candidates: Any, S: FloatArray, n_samples: int) -> BoolArray:
     if isinstance(candidates, str):
         return everything & _named_mask(candidates, S, n_samples)
     return everything & _given_mask(candidates, len(S))
-
-
-def correlations(S: FloatArray) -> FloatArray:
-    """Return the correlations of a covariance; a constant column correlates with nothing."""
-    scale = np.sqrt(np.diag(S))
-    with np.errstate(divide="ignore"):
-        inverse = np.where(scale > 0, 1.0 / scale, 0.0)
-    R: FloatArray = S * inverse[:, None] * inverse
-    return R
 
 
 def _named_mask(name: str, S: FloatArray, n_samples: int) -> BoolArray:

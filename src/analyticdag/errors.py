@@ -3,6 +3,7 @@
     AnalyticDAGError
     ├── InputError (also a ValueError)       something the caller passed cannot be used
     │   ├── DataError                        the table: NaN, text, too few rows, duplicate names
+    │   │   └── DataKindError (also a TypeError)   no table at all: sparse, a dict, a path
     │   ├── ParameterError                   an argument, or a combination of arguments
     │   ├── KnowledgeError                   required/forbidden edges or tiers that contradict
     │   ├── NotInClassError                  an operation would leave the class F
@@ -24,6 +25,7 @@ __all__ = [
     "AnalyticDAGError",
     "AnalyticDAGWarning",
     "DataError",
+    "DataKindError",
     "DataWarning",
     "InputError",
     "KnowledgeError",
@@ -47,6 +49,10 @@ class InputError(AnalyticDAGError, ValueError):
 
 class DataError(InputError):
     """The data (a table, a matrix, a covariance) cannot be used as it is."""
+
+
+class DataKindError(DataError, TypeError):
+    """The data are of a kind that holds no table of numbers."""
 
 
 class ParameterError(InputError):

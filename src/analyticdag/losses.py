@@ -27,6 +27,7 @@ from typing import Protocol
 from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
+from analyticdag._arrays import as_square_matrix
 from analyticdag._typing import Array
 from analyticdag.errors import DataError, ParameterError
 
@@ -83,7 +84,7 @@ class LeastSquares:
     S: Array
 
     def __post_init__(self) -> None:
-        _check_square(self.S)
+        as_square_matrix(self.S, "a covariance")
 
     def value(self, W: Array) -> float:
         """Return the loss at W."""
@@ -115,7 +116,7 @@ class GaussianLikelihood:
     equal_variances: bool
 
     def __post_init__(self) -> None:
-        _check_square(self.S)
+        as_square_matrix(self.S, "a covariance")
         xp = array_namespace(self.S)
         if not bool(xp.all(xp.linalg.diagonal(self.S) > 0)):
             raise DataError(
@@ -220,8 +221,3 @@ def covariance_loss(name: str, S: Array) -> Loss:
 def _identity_minus(W: Array) -> Array:
     xp = array_namespace(W)
     return xp.eye(W.shape[0], dtype=W.dtype, device=device_of(W)) - W
-
-
-def _check_square(S: Array) -> None:
-    if S.ndim != 2 or S.shape[0] != S.shape[1]:
-        raise DataError(f"a covariance must be a square matrix, but its shape is {S.shape}")

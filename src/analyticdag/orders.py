@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
-from analyticdag.errors import InputError, ParameterError
+from analyticdag._validation import correlations, covariance_matrix
+from analyticdag.errors import ParameterError
 from analyticdag.graphs import strong_components, topological_order
 from analyticdag.graphs.convert import square_matrix
 
@@ -45,7 +46,7 @@ _JITTER = 1e-10
 
 def variance_order(S: ArrayLike, *, before: BoolArray | None = None) -> IntArray:
     """Return the nodes by increasing variance."""
-    variances = _covariance(S).diagonal()
+    variances = covariance_matrix(S).diagonal()
     return consistent_order(np.argsort(variances, kind="stable"), before)
 
 
@@ -57,7 +58,7 @@ def conditional_variance_order(S: ArrayLike, *, before: BoolArray | None = None)
     Nodes that those placed determine (collinear, or fewer rows than columns) come next, by
     their own variance.
     """
-    C = _covariance(S)
+    C = covariance_matrix(S)
     floor = _NEGLIGIBLE * C.diagonal()
     must_precede = _check_before(before, len(C))
     order: list[int] = []
@@ -80,7 +81,7 @@ def r2_order(
     R²_j = 1 - 1/(R⁻¹)_jj with R the correlations. With ``n_samples`` of at most 2d these are
     shrunk towards independence first, because every R² is then close to one by chance.
     """
-    R = _correlation(_covariance(S))
+    R = correlations(covariance_matrix(S))
     if n_samples is not None and n_samples <= 2 * len(R):
         R = (1.0 - _SHRINKAGE) * R + _SHRINKAGE * np.eye(len(R))
     precision = np.linalg.inv(R + _JITTER * np.eye(len(R)))
@@ -92,7 +93,7 @@ def random_order(
     S: ArrayLike, rng: np.random.Generator, *, before: BoolArray | None = None
 ) -> IntArray:
     """Return the nodes in random order."""
-    return consistent_order(rng.permutation(len(_covariance(S))), before)
+    return consistent_order(rng.permutation(len(covariance_matrix(S))), before)
 
 
 def consistent_order(order: ArrayLike, before: BoolArray | None) -> IntArray:
@@ -156,22 +157,6 @@ def _smallest_pivots(
         placed.append(j)
         n_waiting_for -= must_precede[j]
     return placed, factor
-
-
-def _correlation(S: FloatArray) -> FloatArray:
-    """Return the correlations; a constant column is correlated with nothing."""
-    scale = np.sqrt(S.diagonal())
-    scale = np.where(scale > 0.0, scale, 1.0)
-    R: FloatArray = S / np.outer(scale, scale)
-    np.fill_diagonal(R, 1.0)
-    return R
-
-
-def _covariance(S: ArrayLike) -> FloatArray:
-    array = square_matrix(S, "the covariance")
-    if (array.diagonal() < 0.0).any():
-        raise InputError("the covariance has a negative variance on its diagonal")
-    return array
 
 
 def _check_order(order: ArrayLike) -> IntArray:

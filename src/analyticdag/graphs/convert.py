@@ -13,6 +13,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike
 
+from analyticdag._tables import check_square, read_columns
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.errors import InputError, ParameterError
 
@@ -34,14 +35,8 @@ Orientation: TypeAlias = Literal["row-to-column", "column-to-row"]
 
 def square_matrix(matrix: ArrayLike, what: str = "the matrix") -> FloatArray:
     """Return ``matrix`` as a finite, square float64 array (the caller's own when it is one)."""
-    try:
-        array = np.asarray(matrix, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{what} must hold numbers; got {type(matrix).__name__}") from error
-    if array.ndim != 2 or array.shape[0] != array.shape[1]:
-        raise InputError(
-            f"{what} must be square, one row and one column per node; got {array.shape}"
-        )
+    array, _ = read_columns(matrix, what)
+    check_square(array, what)
     if not np.isfinite(array).all():
         i, j = np.argwhere(~np.isfinite(array))[0]
         raise InputError(f"{what} must be finite; entry [{i}, {j}] is {array[i, j]}")

@@ -23,7 +23,7 @@ from analyticdag._validation import (
     check_covariance,
     check_table,
     column_names,
-    remember_labels,
+    remember_columns,
 )
 from analyticdag.acyclicity import Acyclicity
 from analyticdag.errors import NotConvergedWarning, ScaleWarning
@@ -44,7 +44,7 @@ from analyticdag.linear.labels import (
 from analyticdag.linear.learn import Learned, learn
 from analyticdag.linear.options import SCALE_LOSSES, Options
 from analyticdag.linear.paths import constraints_on, path_statistics
-from analyticdag.linear.placement import choose_placement, to_host
+from analyticdag.linear.placement import choose_placement
 from analyticdag.linear.selection import Selection, select
 from analyticdag.linear.statistics import Statistics
 from analyticdag.losses import VARIANCE_FLOOR, Logistic
@@ -110,7 +110,9 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
     trace_ : Trace; what happened at every stage, and in the search which start won.
     status_ : Status; its value says what to do.
     n_iter_ : steps (with "fast": sweeps) of the path in all; without a path, searches made.
-    mean_, scale_, noise_variances_ : the rest of the model, as `score` uses it.
+    mean_, scale_, noise_variances_ : the rest of the model, as `score` uses it. The noise
+        variances are those of the columns divided by `scale_`: their standard deviations with
+        `standardize`, else one; or one power of two for all where all are far from one (1e±50).
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn.
     """
 
@@ -180,7 +182,7 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
         rows that left it alone, and directions that the perturbed rows fix are fixed.
         """
         options = Options.of(self)
-        values = check_table(self, to_host(X), reset=True)
+        values = check_table(self, X, reset=True)
         names = column_names(self, values.shape[1])
         perturbed = intervention_mask(interventions, names, len(values))
         if perturbed is not None:
@@ -194,8 +196,8 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
     def fit_covariance(self, S: Any, *, n_samples: int) -> Self:
         """Learn the graph from a covariance of `n_samples` rows that are not needed themselves."""
         options = Options.of(self)
-        values, n_samples, names = check_covariance(to_host(S), n_samples)
-        self._remember_names(names, len(values))
+        values, n_samples, names = check_covariance(S, n_samples)
+        remember_columns(self, names, len(values))
         statistics = Statistics.from_covariance(
             values, n_samples, column_names(self, len(values)), standardize=options.standardize
         )
@@ -210,14 +212,15 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
         for nothing.
         """
         check_is_fitted(self)
-        values = check_table(self, to_host(X), reset=False) / self.scale_
+        values = check_table(self, X, reset=False) / self.scale_
         if self.loss_ == "logistic":
             return -Logistic(values).value(self.weights_)
         centred = values - self.mean_ / self.scale_
-        residuals = centred - centred @ self.weights_
         varies = self.noise_variances_ > 0
         v, scale = self.noise_variances_[varies], self.scale_[varies]
-        fit = np.mean(residuals[:, varies] ** 2, axis=0) / v
+        with np.errstate(over="ignore"):  # rows far out have a likelihood of zero: minus infinity
+            residuals = centred - centred @ self.weights_
+            fit = np.mean((residuals[:, varies] / np.sqrt(v)) ** 2, axis=0)
         return float(-0.5 * np.sum(fit + np.log(2.0 * math.pi * v) + 2.0 * np.log(scale)))
 
     def _fit(self, statistics: Statistics, options: Options, like: Any) -> Self:
@@ -285,15 +288,6 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
             # Weights of log-odds: the error of a linear slope would be on another scale.
             strength = replace(strength, standard_error=np.full_like(W, np.nan))
         return edge_table(names, W, strength, fixed, near)
-
-    def _remember_names(self, names: Any, n_features: int) -> None:
-        """Set what scikit-learn sets from a table."""
-        self.n_features_in_ = n_features
-        remember_labels(self, names)
-        if names is not None and all(isinstance(name, str) for name in names):
-            self.feature_names_in_ = np.asarray(names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
 
 
 def _noise_variances(statistics: Statistics, W: FloatArray, *, pooled: bool) -> FloatArray:

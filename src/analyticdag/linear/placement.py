@@ -15,6 +15,7 @@ import numpy as np
 from array_api_compat import array_namespace, is_cupy_array, is_torch_array
 from array_api_compat import device as device_of
 
+from analyticdag._tables import to_host as to_host
 from analyticdag._typing import Array, FloatArray
 from analyticdag.errors import MissingDependencyError, ParameterError
 
@@ -50,13 +51,6 @@ def choose_placement(X: Any, device: str | None, dtype: str | None) -> Placement
     else:
         xp, where = torch_on(device)
     return Placement(xp, where, getattr(xp, _DTYPES[dtype]))
-
-
-def to_host(array: Any) -> Any:
-    """Return a Torch or CuPy array as NumPy; anything else as it is."""
-    if is_torch_array(array):
-        return array.detach().cpu().numpy()
-    return array.get() if is_cupy_array(array) else array
 
 
 def to_float64(array: Array) -> FloatArray:

@@ -3,7 +3,8 @@
 There is one covariance for every column, unless interventions give some of them rows of their own.
 
 Constant columns stay, as columns that nothing can be said about: uncorrelated, with variance one,
-and no edge may touch them. Standardising happens here and nowhere else.
+and no edge may touch them. Standardising happens here and nowhere else; and here columns that
+are all very large or very small are brought into range, by one power of two for all of them.
 """
 
 from __future__ import annotations
@@ -16,7 +17,34 @@ import numpy as np
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag._validation import constant_columns, looks_standardised, warn_about_columns
 from analyticdag.candidates import correlations
+from analyticdag.errors import DataError
 from analyticdag.interventions import Moments
+
+# Standard deviations within these have covariances whose cubes are numbers, as solvers form them;
+# what lies outside is brought inside first.
+_ORDINARY = 1e-50, 1e50
+
+
+def _common_unit(sd: FloatArray, constant: BoolArray, names: list[Hashable]) -> float:
+    """Return the power of two that brings the columns into range: one, unless they are far out.
+
+    One unit for all leaves the scales as they are to each other, and the weights as they are.
+    """
+    if constant.all():
+        return 1.0
+    varying = np.flatnonzero(~constant)
+    least, most = (int(varying[k]) for k in (sd[varying].argmin(), sd[varying].argmax()))
+    if _ORDINARY[0] <= sd[least] and sd[most] <= _ORDINARY[1]:
+        return 1.0
+    middle = float(np.median(np.log2(sd[varying])))
+    if np.log2(sd[most]) - np.log2(sd[least]) > np.log2(_ORDINARY[1] / _ORDINARY[0]):
+        far = max(least, most, key=lambda k: abs(np.log2(sd[k]) - middle))
+        raise DataError(
+            f"column {names[far]!r} has a standard deviation of {sd[far]:.3g}, and that of others "
+            "is more than 1e100 times as large or as small, too far apart to compute with; rescale "
+            "it, or use standardize=True"
+        )
+    return float(2.0 ** np.round((np.log2(sd[least]) + np.log2(sd[most])) / 2.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +75,7 @@ class Statistics:
         nothing = np.zeros(X.shape, dtype=bool)
         moments = Moments.of_rows(X, nothing if perturbed is None else perturbed)
         statistics = cls._build(moments, names, constant_columns(X), standardize)
-        rows = X / statistics.scale if standardize else X
+        rows = X if np.all(statistics.scale == 1.0) else X / statistics.scale
         return replace(statistics, mean=X.mean(axis=0), rows=rows, perturbed=perturbed)
 
     @classmethod
@@ -65,7 +93,9 @@ class Statistics:
         S = np.where(constant[:, None] | constant, np.eye(d), moments.S)
         n_samples = int(moments.n_samples[0])
         warn_about_columns(correlations(S[0]), constant, names, n_samples=n_samples)
-        scale = np.sqrt(np.diag(S[0])) if standardize else np.ones(d)
+        sd = np.sqrt(np.diag(S[0]))
+        unit = sd if standardize else _common_unit(sd, constant, names)
+        scale = np.where(constant, 1.0, unit)
         scaled = replace(moments, S=S).scaled(scale)
         return cls(scaled, names, np.zeros(d), scale, constant)
 

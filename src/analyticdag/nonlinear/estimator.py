@@ -252,7 +252,7 @@ def _in_one_unit(statistics: Statistics) -> Statistics:
     """
     variances = np.diag(statistics.S)[~statistics.constant]
     unit = np.sqrt(variances.mean()) if len(variances) else 1.0
-    return replace(statistics, scale=np.full_like(statistics.scale, unit))
+    return replace(statistics, scale=statistics.scale * unit)
 
 
 def _refuse_scales(values: FloatArray, names: list[Hashable]) -> None:

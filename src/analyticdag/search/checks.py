@@ -5,28 +5,26 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from analyticdag._parameters import shown
 from analyticdag._typing import BoolArray, FloatArray, IntArray
-from analyticdag.errors import DataError, KnowledgeError, ParameterError
+from analyticdag._validation import check_symmetric, covariance_matrix
+from analyticdag.errors import KnowledgeError, ParameterError
 
 
 def checked_covariance(S: ArrayLike) -> FloatArray:
     """S as a contiguous symmetric float matrix."""
-    cov = np.ascontiguousarray(S, dtype=np.float64)
-    if cov.ndim != 2 or cov.shape[0] != cov.shape[1] or len(cov) == 0:
-        raise DataError(f"S must be a square covariance matrix; got shape {cov.shape}.")
-    if not np.isfinite(cov).all():
-        raise DataError("S has NaN or infinite entries; impute or drop the columns they come from.")
-    if (np.diag(cov) < 0).any() or not np.allclose(cov, cov.T, rtol=1e-6, atol=0.0):
-        raise DataError("S is not a covariance: it must be symmetric with a non-negative diagonal.")
-    return cov
+    cov = covariance_matrix(S)
+    check_symmetric(cov)
+    return np.ascontiguousarray(cov)
 
 
 def checked_order(order: ArrayLike, n_nodes: int, label: str) -> IntArray:
     """A permutation of the nodes."""
-    result = np.asarray(order)
-    if not np.array_equal(np.sort(result, axis=None), np.arange(n_nodes)) or result.ndim != 1:
+    result = np.asarray(order, dtype=object)
+    numbers = [k for k in result.flat if isinstance(k, int | np.integer)]
+    if result.ndim != 1 or sorted(numbers) != list(range(n_nodes)) or len(result) != n_nodes:
         raise ParameterError(
-            f"start {label!r} must be a permutation of 0..{n_nodes - 1}; got shape {result.shape}."
+            f"start {label!r} must be a permutation of 0..{n_nodes - 1}; got {shown(order)}"
         )
     return result.astype(np.int64)
 

@@ -1,0 +1,240 @@
+"""The gate for values: whatever the caller has becomes float64 columns with names, or a refusal.
+
+    read_columns(X)        arrays, data frames of any library, lists of rows
+    refuse_nonfinite, refuse_out_of_range, check_square        what most callers ask of them next
+
+Every refusal is one line that names the column, the cell and the cure. `_validation` adds what an
+estimator asks of its table.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable, Iterator, Mapping, Sequence, Set
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from array_api_compat import is_cupy_array, is_torch_array
+from scipy import sparse
+
+from analyticdag._parameters import is_missing, shown
+from analyticdag._typing import BoolArray, FloatArray
+from analyticdag.errors import DataError, DataKindError
+
+# Values between these have squares that are numbers, and so have sums of 1e8 of them.
+SMALLEST, LARGEST = 1e-150, 1e150
+_SHOWN = 10
+
+
+def read_columns(X: Any, what: str = "X") -> tuple[FloatArray, list[Hashable] | None]:
+    """Return a table's values, one row each, and its column names; None where it has none.
+
+    Missing values come back as NaN, masked cells too. X itself is never changed.
+    """
+    if type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2:
+        return X, None
+    _refuse_kind(X, what)
+    X = to_host(X)
+    if hasattr(X, "iloc") and hasattr(X, "columns"):
+        _names(X.columns, what)  # pandas allows a name twice; narwhals refuses in its own words
+    frame = nw.from_native(X, pass_through=True, allow_series=True)
+    if isinstance(frame, nw.LazyFrame):
+        raise DataKindError(f"{what} is lazy and holds no values yet; pass {what}.collect()")
+    if isinstance(frame, nw.DataFrame):
+        names = _names(frame.columns, what)
+        return _frame_values(frame, names, what), names
+    return _array_values(X, what), None
+
+
+def to_host(array: Any) -> Any:
+    """Return a Torch or CuPy array as NumPy; anything else as it is."""
+    if is_torch_array(array):
+        return array.detach().cpu().resolve_conj().resolve_neg().numpy()
+    return array.get() if is_cupy_array(array) else array
+
+
+def check_square(array: Any, what: str) -> None:
+    """Refuse what is no square matrix, whatever library it is of."""
+    if array.ndim != 2 or array.shape[0] != array.shape[1]:
+        raise DataError(
+            f"{what} must be a square matrix, one row and one column per node; got shape "
+            f"{tuple(array.shape)}"
+        )
+
+
+def _refuse_kind(X: Any, what: str) -> None:
+    """Say what to do with things that hold values, but are no table."""
+    if isinstance(X, str | bytes | os.PathLike):
+        raise DataKindError(
+            f"{what} is a path or a text, {shown(X)}, not a table; read the file first, for "
+            "example with pandas.read_csv"
+        )
+    if sparse.issparse(X):
+        raise DataKindError(f"{what} is sparse, and covariances are not; pass {what}.toarray()")
+    if isinstance(X, Mapping):
+        raise DataKindError(f"{what} is a dict; make a table of it, as pandas.DataFrame({what})")
+    if isinstance(X, Iterator):
+        raise DataKindError(f"{what} gives its rows only once; pass list({what})")
+    if X is None or isinstance(X, Set | bool | int | float | complex):
+        raise DataKindError(f"{what} must be a table of numbers, not {shown(X)}")
+
+
+def _names(columns: Any, what: str) -> list[Hashable]:
+    """Return the column names: whole numbers as they are, everything else as text."""
+    names: list[Hashable] = [int(name) if _is_whole(name) else str(name) for name in columns]
+    seen: dict[str, int] = {}
+    for name in names:
+        seen[str(name)] = seen.get(str(name), 0) + 1
+    twice = sorted(name for name, count in seen.items() if count > 1)
+    if twice:
+        raise DataError(
+            f"{what} has more than one column named {listing(twice)}; rename or drop them"
+        )
+    return names
+
+
+def _is_whole(name: Any) -> bool:
+    return isinstance(name, int | np.integer) and not isinstance(name, bool)
+
+
+def _frame_values(frame: Any, names: list[Hashable], what: str) -> FloatArray:
+    """Return the values of a data frame of any library."""
+    kinds = list(frame.schema.values())
+    wrong = [
+        name
+        for name, kind in zip(names, kinds, strict=True)
+        if not (kind.is_numeric() or kind in (nw.Boolean, nw.Object, nw.Unknown))
+    ]
+    if wrong:
+        raise DataError(
+            f"{what} has columns that are not numbers: {listing(wrong)}; drop them or encode them "
+            "(for example one column of 0/1 per category)"
+        )
+    if names and all(kind == nw.Float64 for kind in kinds):
+        return np.asarray(frame.to_numpy(), dtype=np.float64)  # all at once, null as NaN
+    values = np.empty(frame.shape)
+    for k, name in enumerate(names):
+        column = frame[:, k]
+        if kinds[k].is_numeric() and not column.is_null().any():
+            values[:, k] = column.to_numpy()
+        else:
+            values[:, k] = _cells(column.to_list(), name, what)
+    return values
+
+
+def _array_values(X: Any, what: str) -> FloatArray:
+    """Return the values of an array, or of rows in lists."""
+    try:
+        array = _masked_as_nan(X) if _has_mask(X) else np.asarray(X)
+    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
+        raise DataError(
+            f"{what} must be a table of numbers, every row as long as the others{_odd_row(X)}"
+        ) from error
+    if array.dtype.kind == "c":
+        raise DataError(f"Complex data not supported: {what} is complex; pass {what}.real")
+    if array.dtype.kind in "mMV":
+        raise DataError(
+            f"{what} holds {array.dtype}, not numbers; convert it to numbers, or to a data frame"
+        )
+    if array.ndim != 2:
+        cure = f"; Reshape your data, for one column with {what}.reshape(-1, 1)"
+        raise DataError(
+            f"{what} must have rows and columns, but its shape is {array.shape}"
+            + (cure if what.isidentifier() else "")
+        )
+    if array.dtype.kind in "biuf":
+        with np.errstate(over="ignore"):  # a long double may be too large: it becomes infinite
+            return array.astype(np.float64, copy=False)
+    values = np.empty(array.shape)
+    for k in range(array.shape[1]):
+        values[:, k] = _cells(array[:, k].tolist(), k, what)
+    return values
+
+
+def _odd_row(X: Any) -> str:
+    """Return words on the first row that is not as long as the one at the top."""
+    lengths = [len(row) if hasattr(row, "__len__") else 0 for row in X] if np.iterable(X) else []
+    odd = next((k for k, length in enumerate(lengths) if length != lengths[0]), None)
+    return "" if odd is None else f"; row {odd} has {lengths[odd]} values, row 0 has {lengths[0]}"
+
+
+def _has_mask(X: Any) -> bool:
+    in_rows = isinstance(X, list | tuple) and any(isinstance(row, np.ma.MaskedArray) for row in X)
+    return in_rows or isinstance(X, np.ma.MaskedArray)
+
+
+def _masked_as_nan(X: Any) -> Any:
+    array: Any = np.ma.array(X)
+    if not np.ma.is_masked(array):
+        return np.asarray(array)
+    if array.dtype.kind not in "biuf":
+        cells = np.array(np.ma.getdata(array), dtype=object)
+        cells[np.ma.getmaskarray(array)] = None
+        return cells
+    return array.astype(np.float64).filled(np.nan)
+
+
+def _cells(cells: Sequence[Any], name: Hashable, what: str) -> list[float]:
+    """Return the cells of one column as numbers, NaN where one is missing."""
+    values = []
+    for row, cell in enumerate(cells):
+        try:
+            values.append(np.nan if is_missing(cell) else float(cell))
+        except OverflowError as error:
+            raise DataError(
+                f"{what} has an integer of {cell.bit_length()} bits in column {name!r}, row {row}: "
+                "too large for a number; rescale the column"
+            ) from error
+        except ValueError as error:
+            raise DataError(
+                f"{what} has {shown(cell)} in column {name!r}, row {row}, which is text, not a "
+                "number; drop the column or encode it"
+            ) from error
+        except TypeError as error:
+            raise DataKindError(
+                f"{what} has {shown(cell)} in column {name!r}, row {row}, but the argument must be "
+                "numbers, or strings that each read as a number; drop the column or encode it"
+            ) from error
+    return values
+
+
+def refuse_nonfinite(values: FloatArray, names: Sequence[Hashable], what: str = "X") -> None:
+    """Name the columns with missing or infinite values, and the first of them."""
+    if np.isfinite(values).all():
+        return
+    for kind, bad, cure in (
+        ("NaN", np.isnan(values), "impute or drop them"),
+        ("infinity (inf)", np.isinf(values), "replace or drop the rows that hold them"),
+    ):
+        if bad.any():
+            culprits = listing(pick(names, np.asarray(bad.any(axis=0))))
+            row = int(bad.any(axis=1).argmax())
+            raise DataError(f"{what} has {kind} in columns {culprits}; {cure} (first: row {row})")
+
+
+def refuse_out_of_range(values: FloatArray, names: Sequence[Hashable], what: str = "X") -> None:
+    """Name a column whose squares would overflow, or vanish."""
+    largest = np.abs(values).max(axis=0)
+    for bad, size in (
+        (largest > LARGEST, f"larger than {LARGEST:g}"),
+        ((largest > 0) & (largest < SMALLEST), f"all smaller than {SMALLEST:g}"),
+    ):
+        if bad.any():
+            k = int(bad.argmax())
+            row = int(np.abs(values[:, k]).argmax())
+            raise DataError(
+                f"{what} has values {size} in column {names[k]!r} ({values[row, k]:.6g} in row "
+                f"{row}), and their squares are no numbers; rescale the column"
+            )
+
+
+def pick(names: Sequence[Hashable], chosen: BoolArray) -> list[Hashable]:
+    """Return the names that were chosen."""
+    return [name for name, keep in zip(names, chosen, strict=True) if keep]
+
+
+def listing(items: Sequence[Any]) -> str:
+    """Return the first of the items as a message lists them."""
+    more = f" and {len(items) - _SHOWN} more" if len(items) > _SHOWN else ""
+    return f"{list(items)[:_SHOWN]}{more}"
