@@ -25,6 +25,7 @@ LAYERS: list[set[str]] = [
         "errors",
         "_typing",
         "_parameters",
+        "_tables",
         "_validation",
         "_jit",
         "_compiled",

@@ -36,8 +36,8 @@ def checked_knowledge(
     shape = (n_nodes, n_nodes)
     forbidden = None if allowed is None else ~_mask(allowed, shape, "allowed")
     needed = None if required is None else _mask(required, shape, "required")
-    if max_parents is not None and max_parents < 0:
-        raise ParameterError(f"max_parents must be None or at least 0; got {max_parents}.")
+    if max_parents is not None:
+        max_parents = whole("max_parents", max_parents, 0, what="None, or a whole number")
     if needed is not None and needed.any():
         _check_required(needed, forbidden, max_parents)
     else:
