@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from analyticdag._parameters import shown
+from analyticdag._parameters import shown, whole
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag._validation import check_symmetric, covariance_matrix
 from analyticdag.errors import KnowledgeError, ParameterError
