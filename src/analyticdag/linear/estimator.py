@@ -48,8 +48,7 @@ from analyticdag.linear.placement import choose_placement
 from analyticdag.linear.selection import Selection, select
 from analyticdag.linear.statistics import Statistics
 from analyticdag.losses import VARIANCE_FLOOR, Logistic
-from analyticdag.optimize.adam import Adam
-from analyticdag.optimize.exact import Columns
+from analyticdag.optimize.path import Minimiser, traits_of
 from analyticdag.optimize.schedule import Schedule
 from analyticdag.optimize.trace import Status, Trace
 
@@ -69,7 +68,7 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
     lambda1 : weight of the path's l1 penalty; larger gives fewer edges. "auto" (or "ebic"), "cv"
         and "stars" choose it (see `linear.selection`).
     w_threshold : weights of the path below this, in absolute value, are no edges; or "auto".
-    solver : "fast", "adam", "order", or a `Columns(...)` or `Adam(...)` with other settings
+    solver : "fast", "adam", "order", a `Columns(...)` or `Adam(...)`, or any `Minimiser`
         "fast" follows the path with every stage solved exactly, "adam" as published in the
         paper's Algorithm 2; "order" follows no path and searches from cheap orders.
     refine : search over orders, from the path's order and from cheap ones, for the graph with the
@@ -122,7 +121,7 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
         constraint: str | AnalyticFunction | Truncated = "order-2",
         lambda1: float | str = 0.05,
         w_threshold: float | str = 0.3,
-        solver: str | Adam | Columns = "fast",
+        solver: str | Minimiser = "fast",
         refine: bool = True,
         knowledge: Knowledge | None = None,
         candidates: str | BoolArray | None = None,
@@ -232,9 +231,9 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
                 stacklevel=3,
             )
         constraints = constraints_on(statistics, options)
-        # Only Adam works on the caller's kind of array; compiled kernels read NumPy's.
-        by_adam = isinstance(options.minimiser, Adam)
-        place = choose_placement(like if by_adam else None, self.device, self.dtype)
+        # A minimiser may work on the caller's kind of array; compiled kernels read NumPy's.
+        any_array = options.minimiser is not None and traits_of(options.minimiser).any_array
+        place = choose_placement(like if any_array else None, self.device, self.dtype)
         self.selection_ = None
         seen = path_statistics(statistics, options)
         start = options.start.checked(statistics, constraints).rescaled(statistics, seen)

@@ -20,15 +20,13 @@ from analyticdag.linear.starts import Start
 from analyticdag.losses import COVARIANCE_LOSSES
 from analyticdag.optimize.adam import Adam
 from analyticdag.optimize.exact import Columns
+from analyticdag.optimize.path import Minimiser, Traits, is_minimiser, traits_of
 from analyticdag.optimize.schedule import Schedule
 
 LOSSES = ("auto", *COVARIANCE_LOSSES, "logistic")
 # Losses that read the scale of the columns: on standardised data they have nothing to go by.
 SCALE_LOSSES = ("mse", "likelihood-ev")
 SOLVERS = ("fast", "adam", "order")
-# A visit of the exact path to one column costs the square of the order, some fifty times over: at
-# this order half a million operations, as much as its regression in a graph of a hundred nodes.
-MOST_ORDER = 100
 # Names that lambda1 takes instead of a number, and the criterion each stands for.
 CRITERIA = {"auto": "ebic", "ebic": "ebic", "cv": "cv", "stars": "stars"}
 
@@ -43,7 +41,7 @@ class Options:
     w_threshold: float
     criterion: str | None  # how lambda1 is to be chosen
     choose_threshold: bool
-    minimiser: Adam | Columns | None
+    minimiser: Minimiser | None
     refine: bool
     schedule: Schedule
     start: Start
@@ -91,7 +89,7 @@ class Options:
         check_type("knowledge", knowledge, Knowledge)
         check_type("schedule", schedule, Schedule)
         function = as_function(estimator.constraint)
-        _check_order(minimiser, function)
+        _check_function(minimiser, function)
         return cls(
             loss=estimator.loss,
             function=function,
@@ -124,10 +122,11 @@ def _number(name: str, value: Any, words: list[str]) -> float:
     return number(name, value, instead=f" or one of {words}")
 
 
-def _minimiser(solver: Any) -> Adam | Columns | None:
-    if isinstance(solver, Adam | Columns):
-        return solver
-    named: dict[str, Adam | Columns | None] = {
+def _minimiser(solver: Any) -> Minimiser | None:
+    if not isinstance(solver, str):
+        given: Minimiser | None = solver
+        return given
+    named: dict[str, Minimiser | None] = {
         "adam": Adam(),
         "fast": Columns(),
         "order": None,
@@ -137,25 +136,18 @@ def _minimiser(solver: Any) -> Adam | Columns | None:
 
 def preset_schedule(solver: Any) -> Schedule:
     """Return the stages that a solver, by its name or as a minimiser, gets by default."""
-    by_adam = isinstance(solver, Adam) or solver == "adam"
-    return Schedule.paper() if by_adam else Schedule.gentle()
+    minimiser = _minimiser(solver)
+    return Schedule.gentle() if minimiser is None else traits_of(minimiser).schedule
 
 
-def _default_start(minimiser: Adam | Columns | None) -> str | None:
-    if minimiser is None:
-        return None
-    return "variance" if isinstance(minimiser, Columns) else "zero"
+def _default_start(minimiser: Minimiser | None) -> str | None:
+    return None if minimiser is None else traits_of(minimiser).start
 
 
-def _check_order(minimiser: Any, function: AnalyticFunction | Truncated) -> None:
-    if not isinstance(minimiser, Columns) or isinstance(function, Truncated):
-        return
-    if function.pole_order > MOST_ORDER:
-        raise ParameterError(
-            f"a constraint of order {function.pole_order} would keep the exact path busy for days: "
-            f"its cost grows with the square of the order; use an order of at most {MOST_ORDER}, "
-            "or solver='adam'"
-        )
+def _check_function(minimiser: Minimiser | None, function: AnalyticFunction | Truncated) -> None:
+    against = None if minimiser is None else traits_of(minimiser).objection(function)
+    if against is not None:
+        raise ParameterError(against)
 
 
 def _jobs(n_jobs: Any) -> int | None:
@@ -175,10 +167,10 @@ def _verbose(verbose: Any) -> int:
 def _check_choices(estimator: Any) -> None:
     choice("loss", estimator.loss, LOSSES)
     named = isinstance(estimator.solver, str) and estimator.solver in SOLVERS
-    if not named and not isinstance(estimator.solver, Adam | Columns):
+    if not named and not is_minimiser(estimator.solver):
         raise ParameterError(
             f"solver must be one of {SOLVERS}, an Adam(...) or a Columns(...), "
-            f"not {shown(estimator.solver)}"
+            f"or another object with a method 'minimise', not {shown(estimator.solver)}"
         )
     if not isinstance(estimator.checkpoint, str | os.PathLike | None):
         raise ParameterError(
@@ -213,7 +205,8 @@ def _check_selection(estimator: Any) -> None:
 
 def _check_combination(estimator: Any) -> None:
     on_cpu = estimator.device in (None, "cpu") and estimator.dtype in (None, "float64")
-    adam = estimator.solver == "adam" or isinstance(estimator.solver, Adam)
+    minimiser = _minimiser(estimator.solver)
+    able = Traits(any_loss=False) if minimiser is None else traits_of(minimiser)
     if estimator.solver == "order" and not estimator.refine:
         raise ParameterError(
             "solver='order' is the order search itself, and refine=False would leave nothing to "
@@ -223,7 +216,7 @@ def _check_combination(estimator: Any) -> None:
         raise ParameterError(
             "checkpoint keeps the state of a path, and solver='order' has none; use checkpoint=None"
         )
-    if not adam and not on_cpu:
+    if not able.any_array and not on_cpu:
         raise ParameterError(
             "device and dtype are choices of the Adam path; the compiled solvers run on the CPU "
             "in double precision: use solver='adam', or leave both at None"
@@ -235,7 +228,7 @@ def _check_combination(estimator: Any) -> None:
             "loss='logistic' cannot be refined: the order search scores Gaussian noise; use "
             "refine=False"
         )
-    if not adam:
+    if not able.any_loss:
         raise ParameterError(
             "loss='logistic' needs the rows at every step, and only Adam works with rows; use "
             "solver='adam'"

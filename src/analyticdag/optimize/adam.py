@@ -22,7 +22,7 @@ from __future__ import annotations
 import logging
 import math
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from array_api_compat import array_namespace, is_numpy_array
@@ -31,7 +31,7 @@ from analyticdag._arrays import quiet
 from analyticdag._typing import Array
 from analyticdag.algorithm1 import OUTSIDE, SHORT_SERIES
 from analyticdag.errors import DataError, OutsideDomainError, ParameterError
-from analyticdag.optimize.path import StageResult
+from analyticdag.optimize.path import StageResult, Traits
 from analyticdag.optimize.problem import Problem
 from analyticdag.optimize.push import Push, push_of
 from analyticdag.optimize.schedule import Stage, check_count, check_positive
@@ -67,6 +67,8 @@ class Adam:
     on_leaving: Literal["reset", "restart"] = "reset"
     proximal: bool = False
     record_every: int | None = None
+
+    traits: ClassVar[Traits] = Traits(any_array=True)
 
     def __post_init__(self) -> None:
         check_positive("learning_rate", self.learning_rate)

@@ -9,12 +9,13 @@ GOLEM is zero on every DAG; keeping cycles away is left to the constraint.)
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
 from analyticdag._typing import Array, FloatArray
 from analyticdag.errors import OutsideDomainError, ParameterError
-from analyticdag.functions import Truncated
+from analyticdag.functions import AnalyticFunction, Truncated
 from analyticdag.losses import (
     VARIANCE_FLOOR,
     GaussianLikelihood,
@@ -23,15 +24,34 @@ from analyticdag.losses import (
     residual_variances,
 )
 from analyticdag.optimize.columns import ColumnsResult, minimise_columns
-from analyticdag.optimize.path import StageResult
+from analyticdag.optimize.path import StageResult, Traits
 from analyticdag.optimize.problem import Problem
-from analyticdag.optimize.schedule import Stage, check_count, check_positive
+from analyticdag.optimize.schedule import Schedule, Stage, check_count, check_positive
 from analyticdag.optimize.trace import Stop
 
 # Variances that move by less than this fraction are settled.
 _SETTLED = 1e-3
+# A visit to one column costs the square of the order, some fifty times over: at this order half a
+# million operations, as much as its regression in a graph of a hundred nodes.
+_MOST_ORDER = 100
 # A warm start outside the domain gets a domain this much larger than it needs.
 _ROOM = 1.1
+
+
+def objection(function: AnalyticFunction | Truncated) -> str | None:
+    """Say why the columns cannot be solved with this function, if they cannot."""
+    if isinstance(function, Truncated):
+        return (
+            "the column-wise minimiser needs a function of the class F, and a truncated series is "
+            "a polynomial outside of it; use Adam"
+        )
+    if function.pole_order > _MOST_ORDER:
+        return (
+            f"a constraint of order {function.pole_order} would keep the exact path busy for days: "
+            f"its cost grows with the square of the order; use an order of at most {_MOST_ORDER}, "
+            "or solver='adam'"
+        )
+    return None
 
 
 @dataclass(frozen=True)
@@ -48,6 +68,10 @@ class Columns:
     tol: float = 1e-4
     max_sweeps: int = 100
     max_rounds: int = 10
+
+    traits: ClassVar[Traits] = Traits(
+        schedule=Schedule.gentle(), start="variance", any_loss=False, objection=objection
+    )
 
     def __post_init__(self) -> None:
         check_positive("tol", self.tol)
@@ -79,11 +103,9 @@ class Columns:
     ) -> ColumnsResult:
         """Sweep with the variances held fixed; s is raised where W would be outside."""
         f, s = problem.function, stage.s
-        if isinstance(f, Truncated):
-            raise ParameterError(
-                "the column-wise minimiser needs a function of the class F, and a truncated "
-                "series is a polynomial outside of it; use Adam"
-            )
+        if (against := objection(f)) is not None:
+            raise ParameterError(against)
+        assert isinstance(f, AnalyticFunction)  # what is left
         while True:
             try:
                 result = minimise_columns(

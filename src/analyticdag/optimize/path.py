@@ -5,8 +5,9 @@
 
 What happens inside a stage goes to the logger at level DEBUG; `verbose` reports its end, at INFO.
 
-The paper's method is `Schedule.paper()` times `Adam()`; another minimiser of the same stages is a
-class with the one method of `Minimiser`.
+The paper's method is `Schedule.paper()` times `Adam()`; another minimiser of the same stages is any
+object with the one method of `Minimiser`. What else the library asks of it, its `traits`, has
+defaults.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Any, Literal, Protocol, TypeAlias
 
 from analyticdag._threads import one_blas_thread
 from analyticdag._typing import Array
+from analyticdag.functions import AnalyticFunction, Truncated
 from analyticdag.optimize.problem import Problem
 from analyticdag.optimize.schedule import Schedule, Stage
 from analyticdag.optimize.trace import STATUS_OF_STOP, Status, Trace, TraceRecord
@@ -40,6 +42,45 @@ class Minimiser(Protocol):
     def minimise(self, problem: Problem, W: Array, stage: Stage, number: int) -> StageResult:
         """Return the weights at which stage `number` was left; W itself is not changed."""
         ...
+
+
+Objection: TypeAlias = Callable[[AnalyticFunction | Truncated], str | None]
+
+
+def no_objection(function: AnalyticFunction | Truncated) -> str | None:
+    """Take every function."""
+    return None
+
+
+@dataclass(frozen=True)
+class Traits:
+    """What a minimiser says about itself; one without traits has these defaults.
+
+    Parameters
+    ----------
+    schedule : the stages of its path where the user gives none.
+    start : where its path begins by default.
+    any_array : whether it takes every kind of array, precision and device; else NumPy's doubles.
+    any_loss : whether it takes every loss; else only losses of a covariance.
+    objection : asked about the constraint's function: what speaks against it, or None.
+    """
+
+    schedule: Schedule = field(default_factory=Schedule.paper)
+    start: Literal["zero", "variance"] = "zero"
+    any_array: bool = False
+    any_loss: bool = True
+    objection: Objection = no_objection
+
+
+def is_minimiser(candidate: Any) -> bool:
+    """Whether this object (not its class) has a method `minimise`."""
+    return callable(getattr(candidate, "minimise", None)) and not isinstance(candidate, type)
+
+
+def traits_of(minimiser: Minimiser) -> Traits:
+    """Return what the minimiser says about itself, or the defaults."""
+    traits: Traits = getattr(minimiser, "traits", Traits())
+    return traits
 
 
 @dataclass(frozen=True, eq=False)
