@@ -15,6 +15,7 @@ A message says what was asked, what came, and what to do. What can be survived i
 
     AnalyticDAGWarning (a UserWarning)
     ├── DataWarning                          columns that are constant, duplicate or collinear
+    ├── IgnoredParameterWarning              a parameter that has no influence beside the others
     ├── ScaleWarning                         the loss feeds on scales that the data no longer have
     └── NotConvergedWarning                  a run stopped before it met its tolerance
 """
@@ -27,6 +28,7 @@ __all__ = [
     "DataError",
     "DataKindError",
     "DataWarning",
+    "IgnoredParameterWarning",
     "InputError",
     "KnowledgeError",
     "MissingDependencyError",
@@ -107,6 +109,10 @@ class AnalyticDAGWarning(UserWarning):
 
 class DataWarning(AnalyticDAGWarning):
     """Columns of the data carry less information than they seem to."""
+
+
+class IgnoredParameterWarning(AnalyticDAGWarning):
+    """A parameter was set that has no influence beside the others; the message says what has."""
 
 
 class ScaleWarning(AnalyticDAGWarning):

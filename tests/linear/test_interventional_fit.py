@@ -126,7 +126,6 @@ def test_knowledge_comes_before_interventions_and_colliders_stay() -> None:
     ("settings", "message"),
     [
         ({"refine": False, "loss": "mse"}, "use refine=True, which lets the path be a start"),
-        ({"lambda1": "auto"}, "knows nothing of interventions; give numbers"),
         ({"candidates": "correlation"}, "takes all rows for undisturbed"),
     ],
 )

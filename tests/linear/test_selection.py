@@ -73,10 +73,6 @@ def test_too_few_rows_are_refused() -> None:
         ({"lambda1": "best"}, r"lambda1 must be a number of at least 0 or one of \['auto', 'ebic'"),
         ({"w_threshold": "cv"}, r"w_threshold must be .* or one of \['auto'\], not 'cv'"),
         (
-            {"lambda1": "auto", "solver": "order", "refine": True, "loss": "likelihood-nv"},
-            "solver='order' has none",
-        ),
-        (
             {"w_threshold": "auto", "loss": "logistic", "solver": "adam"},
             "give a number with loss='logistic'",
         ),

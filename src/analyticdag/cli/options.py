@@ -50,7 +50,16 @@ Lambda1 = Annotated[
 ]
 Solver = Annotated[
     str | None,
-    typer.Option(help="adam, fast or order.", autocompletion=one_of("fast", "adam", "order")),
+    typer.Option(
+        help="auto, fast, adam or order.", autocompletion=one_of("auto", "fast", "adam", "order")
+    ),
+]
+Gamma = Annotated[
+    str | None,
+    typer.Option(
+        help="Price of an edge in the search, more gives fewer edges; or auto.",
+        autocompletion=one_of("auto"),
+    ),
 ]
 Start = Annotated[
     str | None,

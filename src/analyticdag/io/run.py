@@ -22,6 +22,7 @@ from analyticdag.graphs import edge_list, to_cpdag, topological_order
 from analyticdag.io.audit import Audit
 from analyticdag.knowledge import Knowledge
 from analyticdag.linear.labels import FixedBy, directions
+from analyticdag.optimize.trace import Trace
 
 # What holds in every graph that fits the data equally well.
 FIXED_BY_DATA = (FixedBy.COLLIDER, FixedBy.ORIENTATION_RULES, FixedBy.INTERVENTIONS)
@@ -142,6 +143,9 @@ def _parameters(estimator: Any) -> dict[str, Any]:
     if "start" in given:  # by its name: it may be a matrix
         given["start"] = estimator.trace_.start or None
     found = {key: plain(value) for key, value in given.items()}
+    if isinstance(estimator.trace_, Trace) and estimator.trace_.search:
+        gamma = estimator.trace_.gamma(estimator.loss_)
+        found["search"] = {"plan": estimator.trace_.plan, "gamma": gamma}
     if estimator.selection_ is not None:
         best = estimator.selection_.best
         found["chosen"] = {

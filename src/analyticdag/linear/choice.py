@@ -19,6 +19,9 @@ If the variances are equal and the graph is right, the spread is a chi-square wi
 freedom. Where it looks like one, on data that are not standardised, there is nothing left for
 unequal variances to explain, and they need not be searched: `variances_agree`. In large graphs one
 node in 200 is left out of that: it may lack a parent.
+
+Equal variances are never accepted on standardised data, nor where the rows are too few: where even
+variances that differ moderately would hardly be noticed (`_would_be_noticed`).
 """
 
 from __future__ import annotations
@@ -36,6 +39,9 @@ from analyticdag.losses import VARIANCE_FLOOR
 EQUAL, UNEQUAL = "likelihood-ev", "likelihood-nv"
 GAUSSIAN = 3.0  # its kurtosis
 _CHANCE = 0.999  # spreads up to this quantile are put down to chance
+# Unequal variances of moderate size: their logarithms have this standard deviation (one noise is
+# 1.3 times as large as another). A test that misses them in more than one table of three is weak.
+_MODERATE, _LIKELY = 0.5, 2.0 / 3.0
 # Of so many nodes one may stand out: more likely it lacks a parent than that it alone is noisier,
 # and BIC would not pay for d - 1 variances to say so.
 _ONE_IN = 200
@@ -48,11 +54,12 @@ class LossChoice:
     equal: float
     unequal: float
     kurtosis: float
+    barred: str = ""  # why equal variances are out of the question, whatever the scores
 
     @property
     def loss(self) -> str:
         """The loss that was chosen."""
-        return EQUAL if self.equal <= self.unequal else UNEQUAL
+        return EQUAL if self.equal <= self.unequal and not self.barred else UNEQUAL
 
     @property
     def margin(self) -> float:
@@ -66,6 +73,11 @@ class LossChoice:
     @property
     def reason(self) -> str:
         """The decision in a sentence."""
+        if self.barred:
+            return (
+                f"equal noise variances are not assumed: {self.barred}; so only the equivalence "
+                "class is identified"
+            )
         if self.loss == EQUAL:
             return (
                 f"equal noise variances are accepted (BIC better by {self.margin:.1f}), and under "
@@ -87,7 +99,37 @@ def choose_loss(
         equal=min(equal for equal, _ in scores),
         unequal=min(unequal for _, unequal in scores),
         kurtosis=float(kurtosis.mean()) if len(kurtosis) else GAUSSIAN,
+        barred=_barred(statistics, weights_equal),
     )
+
+
+def _barred(statistics: Statistics, W: FloatArray) -> str:
+    """Say why these data cannot show that variances are equal; nothing where they can."""
+    if statistics.looks_standardised:
+        return "the columns are standardised, and their noise was scaled with them"
+    if not _would_be_noticed(statistics, W):
+        return (
+            f"{statistics.n_samples} rows of {int((~statistics.constant).sum())} columns are too "
+            "few to notice unequal ones"
+        )
+    return ""
+
+
+def _would_be_noticed(statistics: Statistics, W: FloatArray) -> bool:
+    """Whether BIC would most likely reject variances whose logarithms have deviation `_MODERATE`.
+
+    Their spread would be a chi-square with d - 1 degrees of freedom, stretched by one plus their
+    variance in units of chance; BIC rejects a spread above (d - 1)·log n.
+    """
+    varies = ~statistics.constant
+    freedom = int(varies.sum()) - 1
+    if freedom < 1:
+        return True
+    n = statistics.moments.samples_of[varies]
+    left = np.maximum(n - np.count_nonzero(W[:, varies], axis=0) - 1, 1).mean()
+    tails = max(float(_kurtosis(statistics, W)[varies].mean()), GAUSSIAN) - 1.0
+    stretch = 1.0 + _MODERATE**2 * left / tails
+    return bool(chi2.sf(freedom * np.log(statistics.n_samples) / stretch, freedom) >= _LIKELY)
 
 
 def variances_agree(statistics: Statistics, W: FloatArray) -> bool:

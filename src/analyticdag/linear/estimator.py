@@ -18,6 +18,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from analyticdag._threads import one_blas_thread
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag._validation import (
     check_covariance,
@@ -33,6 +34,7 @@ from analyticdag.knowledge import Knowledge
 from analyticdag.linear.checkpoint import held_checkpoint
 from analyticdag.linear.choice import LossChoice
 from analyticdag.linear.fitted import keep_graph
+from analyticdag.linear.ignored import warn_about_ignored
 from analyticdag.linear.labels import (
     Edge,
     FixedBy,
@@ -68,9 +70,11 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
     lambda1 : weight of the path's l1 penalty; larger gives fewer edges. "auto" (or "ebic"), "cv"
         and "stars" choose it (see `linear.selection`).
     w_threshold : weights of the path below this, in absolute value, are no edges; or "auto".
-    solver : "fast", "adam", "order", a `Columns(...)` or `Adam(...)`, or any `Minimiser`
-        "fast" follows the path with every stage solved exactly, "adam" as published in the
-        paper's Algorithm 2; "order" follows no path and searches from cheap orders.
+    solver : "auto", "fast", "adam", "order", a `Columns(...)`, an `Adam(...)` or any `Minimiser`
+        "auto" searches from cheap orders and follows the path too where it can matter
+        (`trace_.plan` says what was done and why); with refine=False it is "fast". "fast" follows
+        the path with every stage solved exactly, "adam" as published in the paper's Algorithm 2;
+        "order" follows no path and searches from cheap orders.
     refine : search over orders, from the path's order and from cheap ones, for the graph with the
         best penalised score, which then alone decides which edges stay. False returns the path's
         own answer.
@@ -81,13 +85,16 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
     device : None or "cpu" for NumPy, "cuda" or another Torch device; solver "adam" only.
     dtype : None or "float64", or "float32"; the latter with solver "adam" only.
     random_state : seed of the search. None is a fixed seed.
-    n_jobs : threads of the order search, None for all; the result does not depend on it.
+    n_jobs : threads of the order search, None for as many as BLAS may use; the result does not
+        depend on it.
     verbose : 1 reports every stage to the logger "analyticdag".
     checkpoint : None, or a file that keeps the state of the path after every stage; a fit that
         was killed goes on from there when repeated.
     start : where the path begins: "zero", "variance" (parents among columns of smaller variance),
         or weights like `weights_`, of an earlier fit for instance. None: "variance" for the exact
         path, "zero" for Adam. `trace_.start` says which it was.
+    gamma : price of an edge in the order search, log n + 4·gamma·log d for n rows and d columns:
+        more gives fewer edges. "auto" goes by the number of columns (`linear.refine`).
 
     Attributes
     ----------
@@ -121,7 +128,7 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
         constraint: str | AnalyticFunction | Truncated = "order-2",
         lambda1: float | str = 0.05,
         w_threshold: float | str = 0.3,
-        solver: str | Minimiser = "fast",
+        solver: str | Minimiser = "auto",
         refine: bool = True,
         knowledge: Knowledge | None = None,
         candidates: str | BoolArray | None = None,
@@ -134,6 +141,7 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
         verbose: int = 0,
         checkpoint: str | os.PathLike[str] | None = None,
         start: str | FloatArray | None = None,
+        gamma: float | str | None = "auto",
     ) -> None:
         self.loss = loss
         self.constraint = constraint
@@ -152,6 +160,7 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
         self.verbose = verbose
         self.checkpoint = checkpoint
         self.start = start
+        self.gamma = gamma
 
     weights_: FloatArray
     adjacency_matrix_: IntArray
@@ -244,7 +253,10 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
             options = replace(
                 options, lambda1=best.lambda1, w_threshold=best.w_threshold, start=start
             )
-        self._keep(statistics, options, learn(statistics, options, constraints, place))
+        with one_blas_thread():
+            learned = learn(statistics, options, constraints, place)
+        self._keep(statistics, options, learned)
+        warn_about_ignored(self, path=bool(learned.trace.records), stacklevel=3)
         return self
 
     def _keep(self, statistics: Statistics, options: Options, learned: Learned) -> None:

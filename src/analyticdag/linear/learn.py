@@ -1,6 +1,8 @@
 """From statistics to a DAG: the path, the search, or one after the other.
 
     solver, refine    what is done
+    "auto", True      search from cheap orders; from the path's where it can matter (`auto`)
+    "auto", False     follow the path; threshold, break cycles
     "order"           search from cheap orders
     path, False       follow the path; threshold, break cycles
     path, True        follow the path; search from its order and from cheap ones
@@ -15,11 +17,13 @@ starts do not either: path and cheap orders see columns of variance one (`paths.
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, replace
 
 from analyticdag._typing import IntArray
 from analyticdag.graphs import topological_order
 from analyticdag.knowledge import Constraints
+from analyticdag.linear.auto import Plan, after_the_search, before_the_search
 from analyticdag.linear.choice import (
     EQUAL,
     UNEQUAL,
@@ -32,9 +36,11 @@ from analyticdag.linear.finish import Finished, finish
 from analyticdag.linear.options import Options
 from analyticdag.linear.paths import learn_path, path_options, path_statistics
 from analyticdag.linear.placement import Placement, to_float64
-from analyticdag.linear.refine import refine
+from analyticdag.linear.refine import further_starts, refine
 from analyticdag.linear.statistics import Statistics
 from analyticdag.optimize.trace import SearchRecord, Status, Trace
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,23 +90,80 @@ def _searched(
     statistics: Statistics, options: Options, constraints: Constraints, place: Placement
 ) -> Learned:
     """Search over orders, from the path's order too where there is a path."""
-    starts: dict[str, IntArray] = {}
-    trace, status, n_iter = Trace(), Status.SEARCHED, 0
-    seen = path_statistics(statistics, options)
-    if options.minimiser is not None:
-        path = _path(seen, path_options(options, seen), constraints, place)
-        starts["path"] = topological_order(path.finished.adjacency)
-        trace, n_iter = path.trace, path.n_iter
-        status = Status.SEARCHED if path.status.converged else path.status
-    if options.loss == "auto":
-        finished, records, choice = _searched_for_both(statistics, options, constraints, starts)
-    else:
-        finished, record = refine(statistics, options, constraints, starts, options.loss)
-        records, choice = (record,), None
-    trace = trace.searched(records)
-    n_iter = n_iter or sum(len(record.contributions) for record in records)
-    loss = options.loss if choice is None else choice.loss
-    return Learned(finished, loss, trace, status, n_iter, choice)
+    searched = _Search(statistics, options, constraints, place)
+    plan = before_the_search(statistics) if options.auto else None
+    if options.minimiser is not None and (plan is None or plan.path):
+        searched.follow_path()
+    found = searched.search()
+    if plan is not None and not plan.path:
+        record = next(one for one in found.trace.search if one.loss == found.loss)
+        plan = after_the_search(statistics, record, iterated=found.loss == UNEQUAL)
+        found = searched.search_again(found, plan)
+    if plan is not None:
+        found = replace(found, trace=replace(found.trace, plan=plan.why))
+        if options.verbose:
+            logger.info("%s", plan.why)
+    return found
+
+
+class _Search:
+    """One fit by search: what is searched, and the path that starts it if there is one."""
+
+    def __init__(
+        self, statistics: Statistics, options: Options, constraints: Constraints, place: Placement
+    ) -> None:
+        self.statistics, self.options = statistics, options
+        self.constraints, self.place = constraints, place
+        self.trace, self.n_iter = Trace(), 0
+        self.starts: dict[str, IntArray] = {}
+
+    def follow_path(self) -> None:
+        """Take the path's order for a start; whether the path met its tolerance does not matter."""
+        seen = path_statistics(self.statistics, self.options)
+        path = _path(seen, path_options(self.options, seen), self.constraints, self.place)
+        self.starts["path"] = topological_order(path.finished.adjacency)
+        self.trace, self.n_iter = path.trace, path.n_iter
+
+    def search(self) -> Learned:
+        """Search from the path's order, if there is one, and from cheap ones."""
+        given = self.statistics, self.options, self.constraints, self.starts
+        if self.options.loss == "auto":
+            finished, records, choice = _searched_for_both(*given)
+        else:
+            finished, record = refine(*given, self.options.loss)
+            records, choice = (record,), None
+        loss = self.options.loss if choice is None else choice.loss
+        return self._learned(finished, loss, records, choice)
+
+    def search_again(self, found: Learned, plan: Plan) -> Learned:
+        """Search from the path, or from further random orders, and keep the better graph."""
+        if plan.path:
+            self.follow_path()
+        elif plan.again:
+            self.starts |= further_starts(self.statistics, self.constraints, self.options.seed)
+        else:
+            return found
+        best = {"best so far": topological_order(found.finished.adjacency)}
+        options = replace(self.options, seed=self.options.seed + 1)
+        given = self.statistics, options, self.constraints, best | self.starts
+        finished, record = refine(*given, found.loss, cheap=False)
+        before = next(one for one in found.trace.search if one.loss == found.loss)
+        better = record.score < before.score
+        records = (*found.trace.search, record)
+        return self._learned(
+            finished if better else found.finished, found.loss, records, found.choice
+        )
+
+    def _learned(
+        self,
+        finished: Finished,
+        loss: str,
+        records: tuple[SearchRecord, ...],
+        choice: LossChoice | None,
+    ) -> Learned:
+        n_iter = self.n_iter or sum(len(record.contributions) for record in records)
+        trace = self.trace.searched(records)
+        return Learned(finished, loss, trace, Status.SEARCHED, n_iter, choice)
 
 
 def _searched_for_both(
@@ -108,8 +171,12 @@ def _searched_for_both(
 ) -> tuple[Finished, tuple[SearchRecord, ...], LossChoice]:
     """Search under equal variances, and under unequal ones unless the first settles it.
 
-    Where the variances are equal the second search is by far the longer, and needless.
+    Where the variances are equal the second search is by far the longer, and needless. On
+    standardised data the first is: it could not be accepted.
     """
+    if statistics.looks_standardised:
+        unequal, record = refine(statistics, options, constraints, starts, UNEQUAL)
+        return unequal, (record,), choose_loss(statistics, unequal.weights, unequal.weights)
     equal, record = refine(statistics, options, constraints, starts, EQUAL)
     choice = choose_loss(statistics, equal.weights, equal.weights)
     if choice.loss == EQUAL and variances_agree(statistics, equal.weights):

@@ -26,7 +26,9 @@ from analyticdag.optimize.schedule import Schedule
 LOSSES = ("auto", *COVARIANCE_LOSSES, "logistic")
 # Losses that read the scale of the columns: on standardised data they have nothing to go by.
 SCALE_LOSSES = ("mse", "likelihood-ev")
-SOLVERS = ("fast", "adam", "order")
+SOLVERS = ("auto", "fast", "adam", "order")
+# What lambda1 and w_threshold are where the data are asked to choose, and nothing depends on it.
+_UNUSED = {"lambda1": 0.05, "w_threshold": 0.3}
 # Names that lambda1 takes instead of a number, and the criterion each stands for.
 CRITERIA = {"auto": "ebic", "ebic": "ebic", "cv": "cv", "stars": "stars"}
 
@@ -42,6 +44,8 @@ class Options:
     criterion: str | None  # how lambda1 is to be chosen
     choose_threshold: bool
     minimiser: Minimiser | None
+    auto: bool  # the path joins only where it can matter
+    gamma: float | None  # None: by the rule
     refine: bool
     schedule: Schedule
     start: Start
@@ -64,11 +68,6 @@ class Options:
             raise ParameterError(
                 "with interventions every column has rows of its own, but a path sees one "
                 "covariance for all; use refine=True, which lets the path be a start only"
-            )
-        if self.to_choose:
-            raise ParameterError(
-                "lambda1='auto' and w_threshold='auto' choose along a path, which knows nothing of "
-                "interventions; give numbers"
             )
         if isinstance(self.candidates, str):
             raise ParameterError(
@@ -95,9 +94,12 @@ class Options:
             function=function,
             lambda1=_number("lambda1", estimator.lambda1, list(CRITERIA)),
             w_threshold=_number("w_threshold", estimator.w_threshold, ["auto"]),
-            criterion=CRITERIA.get(estimator.lambda1) if _is_text(estimator.lambda1) else None,
-            choose_threshold=_is_text(estimator.w_threshold),
+            # The search decides about edges: what it ignores is not worth choosing.
+            criterion=None if estimator.refine else _criterion(estimator.lambda1),
+            choose_threshold=_is_text(estimator.w_threshold) and not estimator.refine,
             minimiser=minimiser,
+            auto=_is_text(estimator.solver) and estimator.solver == "auto",
+            gamma=_gamma(estimator.gamma),
             refine=bool(estimator.refine),
             schedule=schedule,
             start=Start.of(estimator.start, _default_start(minimiser)),
@@ -116,10 +118,20 @@ def _is_text(value: Any) -> bool:
 
 
 def _number(name: str, value: Any, words: list[str]) -> float:
-    """Return zero for a value that the data are asked to choose."""
+    """Return the default for a value that the data are asked to choose."""
     if _is_text(value) and value in words:
-        return 0.0
+        return _UNUSED[name]
     return number(name, value, instead=f" or one of {words}")
+
+
+def _criterion(lambda1: Any) -> str | None:
+    return CRITERIA.get(lambda1) if _is_text(lambda1) else None
+
+
+def _gamma(gamma: Any) -> float | None:
+    if gamma is None or (_is_text(gamma) and gamma == "auto"):
+        return None
+    return number("gamma", gamma, instead=" or 'auto'")
 
 
 def _minimiser(solver: Any) -> Minimiser | None:
@@ -127,6 +139,7 @@ def _minimiser(solver: Any) -> Minimiser | None:
         given: Minimiser | None = solver
         return given
     named: dict[str, Minimiser | None] = {
+        "auto": Columns(),
         "adam": Adam(),
         "fast": Columns(),
         "order": None,
@@ -192,11 +205,6 @@ def _check_selection(estimator: Any) -> None:
     for name in ("lambda1", "w_threshold"):
         if not _is_text(getattr(estimator, name)):
             continue
-        if estimator.solver == "order":
-            raise ParameterError(
-                f"{name}='auto' chooses along a path, and solver='order' has none; leave {name} at "
-                "a number, it is not used"
-            )
         if estimator.loss == "logistic":
             raise ParameterError(
                 f"{name}='auto' compares Gaussian likelihoods; give a number with loss='logistic'"

@@ -35,9 +35,12 @@ class Status(Enum):
         "edges on cycles were dropped (see removed_edges_); add a stage with a smaller mu, or "
         "raise lambda1 or w_threshold"
     )
-    SEARCHED = "the search ended where no further move improves the score; nothing to do"
+    SEARCHED = (
+        "the best graph of the order search, from every start in trace_.search (from others, by "
+        "random_state, it may end elsewhere); nothing to do"
+    )
     CLASS_FOUND = (
-        "the order search ended where no further move improves the score; the data fix the "
+        "the best graph of the order search, from every start in trace_.search; the data fix the "
         "equivalence class, cpdag_, and graph_ is one member of it: edges_ says which directions "
         "are not fixed; pass a Knowledge(...) to fix them"
     )
@@ -102,7 +105,7 @@ class TraceRecord:
 class SearchRecord:
     """A search: which start won, and what each start led to (smaller scores are better).
 
-    `price` is what the score charges for an edge, at most where edges differ.
+    `price` is what the score charges for an edge, log n + 4·gamma·log d.
     """
 
     loss: str
@@ -110,6 +113,7 @@ class SearchRecord:
     start: str
     price: float
     contributions: tuple[dict[str, Any], ...] = field(compare=False)  # they may hold times
+    gamma: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain data, as JSON can hold it."""
@@ -121,12 +125,14 @@ class Trace:
     """Every record of a run, in order: of the path, then of the search.
 
     `start` names where the path began: "zero", "variance" (parents sorted by variance), "given",
-    or "series" (where the path of the lambda1 before ended).
+    or "series" (where the path of the lambda1 before ended). `plan` says what `solver="auto"` did,
+    and why; it is empty with other solvers.
     """
 
     records: tuple[TraceRecord, ...] = ()
     search: tuple[SearchRecord, ...] = ()
     start: str = ""
+    plan: str = ""
 
     def __iter__(self) -> Iterator[TraceRecord]:
         return iter(self.records)
@@ -137,6 +143,10 @@ class Trace:
     def edge_price(self, loss: str) -> float:
         """Return what an edge had to be worth in the search under a loss; zero without one."""
         return next((record.price for record in self.search if record.loss == loss), 0.0)
+
+    def gamma(self, loss: str) -> float | None:
+        """Return the extended BIC's gamma in the search under a loss; None without one."""
+        return next((record.gamma for record in self.search if record.loss == loss), None)
 
     def stages(self) -> tuple[TraceRecord, ...]:
         """Return the record that closed each stage."""

@@ -203,18 +203,29 @@ def methods(run: SavedRun) -> str:
         "fast": "column-wise minimisation through a sequence of problems with a growing weight of "
         "the constraint",
         "order": "a search over causal orders",
+        "auto": "column-wise minimisation through a sequence of problems with a growing weight of "
+        "the constraint",
     }.get(str(p.get("solver")), f"the solver {p.get('solver')}")
     begun = {"zero": " from zero", "variance": " from parents sorted by variance"}
     begun |= {"given": " from given weights", "series": " from the solution for a larger lambda1"}
     solver += begun.get(str(p.get("start")), "")
     refined = ", followed by a search over causal orders" if p.get("refine") else ""
-    text = (
+    learned = (
         f"A linear structural equation model was learned from {rows}{run.n_nodes} "
         f"variables{scaled} with analyticdag {version}".rstrip()
-        + f", minimising {LOSSES.get(run.loss, run.loss or 'a score')} with an l1 penalty "
+    )
+    text = (
+        f"{learned}, minimising {LOSSES.get(run.loss, run.loss or 'a score')} with an l1 penalty "
         f"(lambda1 = {_parameter(p.get('lambda1'))}{how}) under the analytic acyclicity constraint "
         f"{p.get('constraint', '')} (Zhang et al., 2025), solved by {solver}{refined}."
     )
+    search = p.get("search") or {}
+    if search.get("plan"):
+        text = (
+            f"{learned} by a search over causal orders for the best extended BIC (gamma = "
+            f"{_parameter(search['gamma'])}) with {LOSSES.get(run.loss, run.loss)}; "
+            f"{search['plan']}."
+        )
     if not p.get("refine") and p.get("w_threshold") is not None:
         text += f" Weights below {_parameter(p['w_threshold'])} in absolute value were set to zero."
     data = sum(not run.cpdag[edge.target, edge.source] for edge in run.edges)

@@ -2,7 +2,8 @@
 
 Every start gets parents and a local search. With the scale-free score the best `ITERATED` of them
 go on to the iterated search; with equal variances the layered order hardly leaves anything to do,
-unless effects are weak (`faint`): then all starts are searched again, every node of them.
+unless there are fewer rows than nodes (`starts_disagree`) or effects are weak (`faint`): then all
+starts are searched again, every node of them.
 Starts are independent, so they run on threads (kernels release the interpreter lock), and nothing
 depends on how many threads there are: random numbers derive from the seed and the start's label.
 """
@@ -126,7 +127,7 @@ def search_orders(
         setting = replace(setting, penalty=price, thorough=True)
         runs = local_runs(setting, starts, n_jobs, stop)
         W = least_squares(setting, runs[0].graph, moments)
-    if layered is None:
+    if layered is None or starts_disagree(setting, runs):
         tell(f"iterated search from {', '.join(run.label for run in runs[:ITERATED])}")
         runs = iterated_runs(setting, runs, random_state, n_jobs, stop)
         W = least_squares(setting, runs[0].graph, moments)
@@ -138,6 +139,15 @@ def search_orders(
         start=runs[0].label,
         contributions=tuple(contribution(run) for run in runs),
     )
+
+
+def starts_disagree(setting: Setting, runs: list[Run]) -> bool:
+    """Whether, with fewer rows than nodes, equal variances led different starts to different ends.
+
+    With more rows the layered order hardly leaves anything to do; with so few it is often wrong.
+    """
+    few = setting.n_samples < len(setting.S)
+    return few and len({round(run.local, TIES) for run in runs}) > 1
 
 
 def local_runs(

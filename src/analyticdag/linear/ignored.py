@@ -1,0 +1,47 @@
+"""What a combination of parameters leaves without influence, said in one warning."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from typing import Any
+
+from analyticdag._parameters import shown
+from analyticdag.errors import IgnoredParameterWarning
+
+_OF_THE_PATH = ("constraint", "schedule", "start")
+
+
+def warn_about_ignored(estimator: Any, *, path: bool, stacklevel: int) -> None:
+    """Warn once, if something was set that had no influence on the graph.
+
+    `path` says whether a path was followed. Parameters at their defaults are not mentioned.
+    """
+    said = []
+    if estimator.refine:
+        said += _said(
+            estimator,
+            ("lambda1", "w_threshold"),
+            "the score of the order search decides alone which edges stay; set gamma, the price of "
+            "an edge, or refine=False for the path's own answer",
+        )
+    else:
+        said += _said(estimator, ("gamma",), "it is a price of the order search; use refine=True")
+    if not path:
+        said += _said(estimator, _OF_THE_PATH, "no path was followed; use solver='fast'")
+    if said:
+        warnings.warn("; ".join(said), IgnoredParameterWarning, stacklevel=stacklevel + 1)
+
+
+def _said(estimator: Any, names: tuple[str, ...], why: str) -> list[str]:
+    defaults = inspect.signature(type(estimator).__init__).parameters
+    given = [
+        f"{name}={shown(getattr(estimator, name))}"
+        for name in names
+        if not _same(getattr(estimator, name), defaults[name].default)
+    ]
+    return [f"{' and '.join(given)} had no influence: {why}"] if given else []
+
+
+def _same(value: Any, default: Any) -> bool:
+    return value is default or (isinstance(value, str | int | float) and value == default)

@@ -1,0 +1,141 @@
+"""solver="auto", gamma, and what the default says about itself."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+from analyticdag import AnalyticDAG
+from analyticdag.errors import IgnoredParameterWarning, ParameterError
+from analyticdag.linear.choice import UNEQUAL
+from analyticdag.linear.refine import rule_of_gamma
+from analyticdag.metrics import compare
+from analyticdag.optimize.schedule import Schedule, Stage
+from analyticdag.optimize.trace import Status
+from analyticdag.search.scores import edge_penalty
+from analyticdag.simulate import simulate
+
+
+def table(d: int, n: int, seed: int = 1, **changes: Any) -> Any:
+    return simulate("ER1", n_nodes=d, n_samples=n, seed=seed, **changes)
+
+
+@pytest.mark.parametrize(
+    ("d", "n", "standardize", "path", "words"),
+    [
+        (8, 300, False, True, "with 8 columns it costs little"),
+        (30, 50, False, True, "50 rows are few for 30 columns"),
+        (30, 600, False, False, "cheap starts, which agree"),
+        (60, 90, True, False, "once more, as 90 rows are few for 60 columns"),
+    ],
+)
+def test_the_trace_says_what_was_done_and_why(
+    d: int, n: int, standardize: bool, path: bool, words: str
+) -> None:
+    drawn = table(d, n, standardize=standardize)
+    model = AnalyticDAG().fit(drawn.data)
+    assert words in model.trace_.plan
+    assert bool(len(model.trace_)) is path
+    again = AnalyticDAG(n_jobs=1).fit(drawn.data)
+    np.testing.assert_array_equal(model.weights_, again.weights_)
+    assert again.trace_.plan == model.trace_.plan
+
+
+def test_a_second_search_never_ends_worse() -> None:
+    drawn = table(60, 90, standardize=True)
+    first, second = AnalyticDAG().fit(drawn.data).trace_.search
+    alone = AnalyticDAG(solver="order").fit(drawn.data)
+    assert first.score == alone.trace_.search[-1].score
+    assert second.score <= first.score + 1e-6 * abs(first.score)
+    assert alone.trace_.plan == ""
+
+
+def test_without_refining_auto_is_the_exact_path() -> None:
+    drawn = table(30, 300)
+    auto, fast = (AnalyticDAG(solver=s, refine=False).fit(drawn.data) for s in ("auto", "fast"))
+    np.testing.assert_array_equal(auto.weights_, fast.weights_)
+    assert auto.trace_.records == fast.trace_.records
+
+
+def test_fewer_rows_than_columns_are_searched_further() -> None:
+    found = []
+    for seed in (1, 2):
+        drawn = simulate("ER2", n_nodes=60, n_samples=30, seed=seed)
+        model = AnalyticDAG(loss="likelihood-ev").fit(drawn.data)
+        (record,) = model.trace_.search
+        assert {one["start"] for one in record.contributions} == {"layered", "variance"}
+        found += [one["local"] - one["iterated"] for one in record.contributions]
+    assert max(found) > 0.0
+
+
+def test_gamma_is_the_users_or_goes_by_the_columns() -> None:
+    drawn = table(12, 400, standardize=True)
+    auto = AnalyticDAG().fit(drawn.data)
+    assert auto.trace_.gamma(auto.loss_) == 0.5
+    for loss in ("likelihood-nv", "likelihood-ev"):
+        data = np.array(drawn.data) * 3.0
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            given = AnalyticDAG(gamma=2.0, loss=loss).fit(data)
+        assert given.trace_.gamma(loss) == 2.0
+        assert given.trace_.edge_price(loss) == pytest.approx(edge_penalty(400, 12, 2.0))
+    assert [rule_of_gamma(d) for d in (1, 50, 100, 900, 5000)] == [0.5, 0.5, 0.5, 1.0, 1.0]
+    assert rule_of_gamma(300) == pytest.approx(0.75)
+
+
+@pytest.mark.parametrize("gamma", [-0.1, "cheap", np.nan, True])
+def test_a_price_that_is_none_is_refused(gamma: Any) -> None:
+    with pytest.raises(ParameterError, match="gamma must be a"):
+        AnalyticDAG(gamma=gamma).fit(table(5, 50).data)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_equal_variances_are_never_accepted_on_standardised_data(seed: int) -> None:
+    drawn = simulate("ER2", n_nodes=100, n_samples=100, seed=seed, standardize=True)
+    model = AnalyticDAG(solver="order").fit(drawn.data)
+    assert model.loss_ == UNEQUAL
+    assert model.loss_choice_ is not None
+    assert "the columns are standardised" in model.loss_choice_.reason
+    assert "only the equivalence class" in model.loss_choice_.reason
+
+
+@pytest.mark.parametrize(("d", "n", "enough"), [(5, 20, False), (2, 100, False), (40, 50, True)])
+def test_nor_where_the_rows_are_too_few_to_tell(d: int, n: int, enough: bool) -> None:
+    X = 2.0 * np.random.default_rng(d).normal(size=(n, d))
+    choice = AnalyticDAG(solver="order").fit(X).loss_choice_
+    assert choice is not None
+    assert (choice.loss == UNEQUAL) is not enough
+    assert ("too few to notice unequal ones" in choice.reason) is not enough
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"lambda1": 0.5, "w_threshold": 0.1}, "lambda1=0.5 and w_threshold=0.1 had no influence"),
+        ({"lambda1": "cv", "solver": "order"}, "lambda1='cv' had no influence: the score"),
+        ({"w_threshold": "auto", "solver": "fast"}, "w_threshold='auto' had no influence"),
+        ({"constraint": "order-3", "solver": "order"}, "constraint='order-3' .* no path was"),
+        ({"gamma": 1.0, "refine": False}, "gamma=1.0 had no influence: it is a price"),
+    ],
+)
+def test_what_has_no_influence_is_said_once(settings: dict[str, Any], words: str) -> None:
+    drawn = table(8, 300)
+    with pytest.warns(IgnoredParameterWarning, match=words) as caught:
+        model = AnalyticDAG(**settings).fit(drawn.data)
+    assert len(caught) == 1
+    assert model.selection_ is None
+    left = {name: settings[name] for name in ("solver", "refine") if name in settings}
+    np.testing.assert_array_equal(AnalyticDAG(**left).fit(drawn.data).weights_, model.weights_)
+
+
+def test_a_path_that_only_starts_the_search_asks_for_nothing() -> None:
+    drawn = table(8, 300)
+    short = Schedule([Stage(1.0, max_steps=1, tol=1e-12)])
+    model = AnalyticDAG(solver="fast", schedule=short).fit(drawn.data)  # warnings are errors here
+    assert model.status_ in (Status.SEARCHED, Status.CLASS_FOUND)
+    assert "no further move" not in model.advice_
+    assert "trace_.search" in model.advice_
+    assert compare(drawn.weights, model.weights_).shd_cpdag <= 1
