@@ -68,7 +68,9 @@ class LossChoice:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data: both scores, the decision and its margin."""
-        return {**asdict(self), "loss": self.loss, "margin": self.margin, "reason": self.reason}
+        record = {**asdict(self), "loss": self.loss, "margin": self.margin, "reason": self.reason}
+        del record["barred"]  # the reason says it
+        return record
 
     @property
     def reason(self) -> str:

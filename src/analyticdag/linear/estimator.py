@@ -195,11 +195,12 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
         perturbed = intervention_mask(interventions, names, len(values))
         if perturbed is not None:
             options.check_interventions()
-        statistics = Statistics.from_table(
-            values, names, standardize=options.standardize, perturbed=perturbed
-        )
-        with held_checkpoint(options.checkpoint):
-            return self._fit(statistics, options, X)
+        with one_blas_thread():
+            statistics = Statistics.from_table(
+                values, names, standardize=options.standardize, perturbed=perturbed
+            )
+            with held_checkpoint(options.checkpoint):
+                return self._fit(statistics, options, X)
 
     def fit_covariance(self, S: Any, *, n_samples: int) -> Self:
         """Learn the graph from a covariance of `n_samples` rows that are not needed themselves."""
@@ -209,7 +210,7 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
         statistics = Statistics.from_covariance(
             values, n_samples, column_names(self, len(values)), standardize=options.standardize
         )
-        with held_checkpoint(options.checkpoint):
+        with one_blas_thread(), held_checkpoint(options.checkpoint):
             return self._fit(statistics, options, S)
 
     def score(self, X: Any, y: None = None) -> float:
@@ -253,8 +254,7 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
             options = replace(
                 options, lambda1=best.lambda1, w_threshold=best.w_threshold, start=start
             )
-        with one_blas_thread():
-            learned = learn(statistics, options, constraints, place)
+        learned = learn(statistics, options, constraints, place)
         self._keep(statistics, options, learned)
         warn_about_ignored(self, path=bool(learned.trace.records), stacklevel=3)
         return self
