@@ -73,7 +73,7 @@ CALLS: dict[str, tuple[str, Callable[[Names], str]]] = {
         "from analyticdag.stability import bootstrap; bootstrap(Model(**options), X, **extra)",
         resample,
     ),
-    "command": ("from fuzz.command import show; show(argv, files)", command.judged),
+    "command": ("from fuzz.command import show; show(locals())", command.judged),
     "load": ("from fuzz.tamper import load; load(locals())", tamper.load),
     "resume": ("from fuzz.tamper import resume; resume(locals())", tamper.resume),
     "kill": ("from fuzz.kills import kill; kill(locals())", kills.kill),

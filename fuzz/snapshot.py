@@ -17,9 +17,8 @@ def of_value(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return _array(value)
     if kind == "pandas":
-        return f"{value.columns!r}{value.index!r}" * hasattr(value, "columns") + _array(
-            value.to_numpy(dtype=object)
-        )
+        labels = f"{getattr(value, 'columns', None)!r}{value.index!r}"
+        return labels + _array(value.to_numpy(dtype=object))
     if kind == "polars":
         return (
             repr(value)
