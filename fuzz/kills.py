@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import functools
 import json
+import multiprocessing as mp
 import os
 import signal
-import subprocess
 import sys
 import tempfile
 import time
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -38,12 +38,15 @@ _COMMANDS = (
     ],
 )
 _FILE_EVENTS = ("open", "os.rename", "os.remove", "os.mkdir", "os.link", "os.truncate")
-_DATA = {"seed": 5, "n": 300, "d": 8}
+_DATA = {"seed": 5, "n": 100, "d": 6}
+_NEVER = -1
 
 
 def draw_case(draw: Draw) -> Case:
     """Return a command and the moments at which it is killed; or two of it at once."""
     lines = [f"argv, moments = {draw.one(_COMMANDS)!r}, []"]
+    if draw.chance(0.1):
+        lines.append("apart = True  # the last time as a new process, nothing imported")
     if draw.chance(0.1):
         return Case("kills", (*lines, "twins = True"), "kill")
     for _ in range(draw.weighted({1: 70, 2: 20, 3: 10})):
@@ -52,8 +55,11 @@ def draw_case(draw: Draw) -> Case:
     return Case("kills", tuple(lines), "kill")
 
 
-def die_at(event: int | None) -> None:
-    """Kill this process at its n-th change of a file below the current folder; None: count them."""
+def die_at(event: int) -> list[int]:
+    """Kill this process at its n-th change of a file below the current folder; return the count.
+
+    The count has one number, and goes on.
+    """
     here, seen = str(Path.cwd()), [0]
 
     def hook(name: str, arguments: tuple[Any, ...]) -> None:
@@ -64,10 +70,7 @@ def die_at(event: int | None) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
     sys.addaudithook(hook)
-    if event is None:
-        import atexit
-
-        atexit.register(lambda: sys.stderr.write(f"\nEVENTS {seen[0]}\n"))
+    return seen
 
 
 def _is_change(name: str, arguments: tuple[Any, ...], here: str) -> bool:
@@ -77,21 +80,64 @@ def _is_change(name: str, arguments: tuple[Any, ...], here: str) -> bool:
     return isinstance(path, str | os.PathLike) and os.path.abspath(path).startswith(here)  # noqa: PTH100
 
 
-def _program(argv: list[str], event: int | None) -> list[str]:
-    start = (
-        f"from fuzz.kills import die_at; die_at({event}); from analyticdag.cli import main; main()"
+@functools.cache
+def _fork_server() -> Any:
+    """Return what starts processes that have imported everything and done nothing yet."""
+    context = mp.get_context("forkserver")
+    context.set_forkserver_preload(
+        [
+            *["fuzz.kills", "analyticdag.cli", "analyticdag.linear.estimator"],
+            *["analyticdag.stability", "analyticdag.report", "analyticdag.diagnostics"],
+        ]
     )
-    return [sys.executable, "-P", "-c", start, *argv]
+    return context
 
 
-def _popen(argv: list[str], event: int | None) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        _program(argv, event),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env=command.environment(),
-        start_new_session=True,
-    )
+@dataclass(eq=False)
+class _Command:
+    """A command that runs as a process of its own in the current folder."""
+
+    process: Any
+    notes: Path  # a folder for what it says, outside the one it works in
+
+    @classmethod
+    def start(cls, argv: list[str], event: int = _NEVER) -> _Command:
+        notes = Path(tempfile.mkdtemp(prefix="fuzz-notes-"))
+        arguments = (argv, str(Path.cwd()), str(notes), event)
+        process = _fork_server().Process(target=_serve, args=arguments)
+        process.start()
+        return cls(process, notes)
+
+    def end(self) -> command.Ended:
+        """Wait for it."""
+        self.process.join()
+        out, err = (
+            (self.notes / name).read_text("utf-8", "replace")
+            if (self.notes / name).exists()
+            else ""
+            for name in ("out", "err")
+        )
+        return command.Ended(self.process.exitcode, out, err)
+
+    def events(self) -> int:
+        """Return how many files it changed."""
+        return int((self.notes / "events").read_text("utf-8"))
+
+
+def _serve(argv: list[str], folder: str, notes: str, event: int) -> None:
+    """Run the command line; in the process of the command."""
+    from analyticdag.cli import main
+
+    os.setpgrp()
+    os.chdir(folder)
+    for name, stream in (("out", 1), ("err", 2)):
+        os.dup2(os.open(Path(notes) / name, os.O_WRONLY | os.O_CREAT), stream)
+    sys.argv = ["analyticdag", *argv]
+    seen = die_at(event)
+    try:
+        main()
+    finally:
+        (Path(notes) / "events").write_text(str(seen[0]), "utf-8")
 
 
 @functools.cache
@@ -103,13 +149,11 @@ def _undisturbed(argv: tuple[str, ...]) -> tuple[Any, float, int]:
         try:
             Path("d.csv").write_bytes(material.csv(**_DATA))
             start = time.monotonic()
-            done = subprocess.run(
-                _program(list(argv), None), capture_output=True, env=command.environment()
-            )
+            running = _Command.start(list(argv))
+            ended = running.end()
             seconds = time.monotonic() - start
-            assert done.returncode == 0, done.stderr
-            events = int(done.stderr.decode().rsplit("EVENTS", 1)[1])
-            return result(argv), seconds, events
+            assert ended.code == 0, ended.err
+            return result(argv), seconds, running.events()
         finally:
             os.chdir(home)
 
@@ -152,7 +196,7 @@ def kill(names: dict[str, Any]) -> str:
     for how, share in names["moments"]:
         event = max(1, round(share * events)) if how == "event" else None
         killed += _killed(argv, event, share * seconds)
-    ended = command.process(argv)
+    ended = command.process(argv) if names.get("apart") else _Command.start(argv).end()
     command.judge_end(ended)
     if Path("d.csv").read_bytes() != content:
         raise Violation("user file overwritten", "d.csv", "")
@@ -175,30 +219,16 @@ def _was_whole(argv: list[str], expected: Any) -> bool:
 
 def _killed(argv: list[str], event: int | None, seconds: float) -> bool:
     """Run until the moment, and kill; return whether it was still running."""
-    process = _popen(argv, event if event is not None else -1)
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(120.0 if event is not None else seconds)
+    running = _Command.start(argv, _NEVER if event is None else event)
+    running.process.join(None if event is not None else seconds)
     with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    return process.returncode == -signal.SIGKILL
+        os.kill(running.process.pid, signal.SIGKILL)
+    return running.end().code == -signal.SIGKILL
 
 
 def _together(argv: list[str]) -> None:
     """Run the command twice at once; each must end well, or say that the other is at it."""
-    processes = [
-        subprocess.Popen(
-            [*command.PROGRAM, *argv],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=command.environment(),
-        )
-        for _ in range(2)
-    ]
-    ends = []
-    for process in processes:
-        out, err = process.communicate(timeout=300)
-        ends.append(command.Ended(process.returncode, out.decode(), err.decode()))
+    ends = [running.end() for running in [_Command.start(argv), _Command.start(argv)]]
     for ended in ends:
         command.judge_end(ended)
     if all(ended.code for ended in ends):
