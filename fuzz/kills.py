@@ -111,12 +111,8 @@ class _Command:
     def end(self) -> command.Ended:
         """Wait for it."""
         self.process.join()
-        out, err = (
-            (self.notes / name).read_text("utf-8", "replace")
-            if (self.notes / name).exists()
-            else ""
-            for name in ("out", "err")
-        )
+        files = [self.notes / name for name in ("out", "err")]
+        out, err = (f.read_text("utf-8", "replace") if f.exists() else "" for f in files)
         return command.Ended(self.process.exitcode, out, err)
 
     def events(self) -> int:
