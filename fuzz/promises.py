@@ -54,7 +54,8 @@ def judge_fit(model: Any, knowledge: Any) -> None:
     ):
         raise Violation("contradiction", "weights_ has edges that adjacency_matrix_ has not")
     for edge in model.edges_:
-        if not math.isfinite(edge.weight) or math.isinf(edge.standard_error or 0.0):
+        # An infinite standard error says that nothing is left to judge by; a negative one lies.
+        if not math.isfinite(edge.weight) or edge.standard_error < 0.0:
             raise Violation("not finite", str(edge), "edges_")
     if len(model.edges_) != int((adjacency != 0).sum()):
         raise Violation("contradiction", "edges_ does not list the edges of adjacency_matrix_")

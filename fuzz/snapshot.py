@@ -19,12 +19,8 @@ def of_value(value: Any) -> str:
     if kind == "pandas":
         labels = f"{getattr(value, 'columns', None)!r}{value.index!r}"
         return labels + _array(value.to_numpy(dtype=object))
-    if kind == "polars":
-        return (
-            repr(value)
-            if hasattr(value, "collect")
-            else f"{value.to_dict(as_series=False)}" * (hasattr(value, "to_dict"))
-        )
+    if kind == "polars":  # a lazy frame is a plan; its text says all
+        return repr(value) if hasattr(value, "collect") else repr(value.to_numpy().tolist())
     if kind == "pyarrow":
         return repr(value.to_pylist())
     if kind == "scipy":

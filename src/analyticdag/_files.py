@@ -4,6 +4,7 @@
     in_use(path)           one process or thread at a time; a kill leaves no lock behind
     read_limited(path)     the bytes of a plain file, if there are not too many
     read_arrays(bytes)     the arrays of an npz archive, if they are not too large: no pickle
+    write_sealed, read_sealed   the same with a digest, so that a change of any array is noticed
 
 Whatever a file holds, reading it ends in plain values or in an InputError of one line.
 """
@@ -18,7 +19,7 @@ import re
 import stat
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -29,6 +30,8 @@ from analyticdag.errors import InputError, OutputError, ParameterError
 
 # Between a name and this there are random letters: what a kill left behind is found again.
 _PARTIAL = ".partial"
+# The entry of an archive that holds the digest of the others.
+_SEAL = "sha256"
 
 
 @contextmanager
@@ -190,6 +193,27 @@ def read_arrays(content: bytes, limit: int) -> dict[str, Any]:
         raise
     except Exception as error:  # zipfile and zlib raise whatever they meet
         raise ValueError(str(error) or type(error).__name__) from error
+
+
+def write_sealed(file: BinaryIO, arrays: Mapping[str, Any]) -> None:
+    """Write arrays as an npz archive with a digest of them all."""
+    np.savez_compressed(file, **arrays, **{_SEAL: np.array(_digest(arrays))})
+
+
+def read_sealed(content: bytes, limit: int) -> dict[str, Any]:
+    """Return the arrays that `write_sealed` wrote; ValueError if one is not as it was."""
+    arrays = read_arrays(content, limit)
+    if str(arrays.pop(_SEAL, "")) != _digest(arrays):
+        raise ValueError("it was changed after it had been written")
+    return arrays
+
+
+def _digest(arrays: Mapping[str, Any]) -> str:
+    digest = hashlib.sha256()
+    for name, array in sorted(arrays.items()):
+        digest.update(f"{name} {array.dtype.str} {array.shape} ".encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()
 
 
 def _array(content: bytes) -> Any:

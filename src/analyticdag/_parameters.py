@@ -1,6 +1,7 @@
 """The gate for arguments: a value in the form the code uses, or one line that says what is wanted.
 
     flag, whole, number, choice, seed_of        one argument each; NumPy's scalars are welcome
+    file_name                                   a file that can be written, or None
 
 Tables of values pass another gate, `_validation.read_columns`.
 """
@@ -8,8 +9,10 @@ Tables of values pass another gate, `_validation.read_columns`.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Collection
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -96,6 +99,29 @@ def choice(name: str, value: Any, choices: Collection[str | None]) -> Any:
     if not isinstance(value, str | None) or value not in choices:
         raise ParameterError(f"{name} must be one of {tuple(choices)}, not {shown(value)}")
     return value
+
+
+def file_name(name: str, value: Any) -> Path | None:
+    """Return the path of a file to write, or None; hours later is too late to find it unusable."""
+    if value is None:
+        return None
+    text = os.fspath(value) if isinstance(value, str | os.PathLike) else None
+    if not isinstance(text, str) or not _can_be_a_name(text):
+        raise ParameterError(f"{name} must be the name of a file or None, not {shown(value)}")
+    path = Path(text)
+    if not path.name or path.is_dir():
+        raise ParameterError(f"{name}={text!r} is a folder; name a file")
+    if not path.parent.is_dir():
+        raise ParameterError(f"{name}={text!r} is in a folder that does not exist; create it first")
+    return path
+
+
+def _can_be_a_name(text: str) -> bool:
+    """Whether the system can have a file of this name: no zero byte, no half of a character."""
+    try:
+        return "\0" not in os.fsencode(text).decode("latin-1")
+    except UnicodeEncodeError:
+        return False
 
 
 def seed_of(random_state: Any) -> int:

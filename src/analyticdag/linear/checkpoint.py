@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from analyticdag._files import in_use, read_arrays, read_limited, written
+from analyticdag._files import in_use, read_limited, read_sealed, write_sealed, written
 from analyticdag._schema import fitted, parsed_json
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.errors import ParameterError
@@ -57,10 +57,6 @@ def held_checkpoint(path: Path | None) -> Iterator[None]:
     if path is None:
         yield
         return
-    if not path.parent.is_dir():
-        raise ParameterError(
-            f"checkpoint={str(path)!r} is in a folder that does not exist; create it first"
-        )
     with in_use(path, "the checkpoint"):
         yield
 
@@ -99,7 +95,7 @@ class Checkpoint:
         entries = {entry: vars(note) for entry, note in notes.items()}
         header = json.dumps({"fingerprint": self.fingerprint, "entries": entries})
         with written(self.path, overwrite=True) as file:
-            np.savez(file, header=header, **{**weights, self.entry: own})
+            write_sealed(file, {"header": np.array(header), **weights, self.entry: own})
 
     def _read(self, shape: tuple[int, ...]) -> tuple[dict[str, Note], dict[str, Any]]:
         """Return the notes and the weights of every entry."""
@@ -108,7 +104,7 @@ class Checkpoint:
         limit = _MAX_ENTRIES * (8 * int(np.prod(shape)) + 4096) + _MAX_HEADER
         content = read_limited(self.path, limit, "name another file")
         try:
-            arrays = read_arrays(content, limit)
+            arrays = read_sealed(content, limit)
             header = fitted(parsed_json(str(arrays.pop("header")).encode()), Header, "header")
             fits = all(a.shape == shape and a.dtype.kind == "f" for a in arrays.values())
             if set(arrays) != set(header.entries) or not fits:

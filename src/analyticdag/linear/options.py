@@ -6,13 +6,12 @@ sense, is refused with the reason. Nothing is swapped for something else.
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-from analyticdag._parameters import choice, flag, number, seed_of, shown, whole
+from analyticdag._parameters import choice, file_name, flag, number, seed_of, shown, whole
 from analyticdag.errors import ParameterError
 from analyticdag.functions import AnalyticFunction, Truncated, as_function
 from analyticdag.knowledge import Knowledge
@@ -109,7 +108,7 @@ class Options:
             seed=seed_of(estimator.random_state),
             n_jobs=_jobs(estimator.n_jobs),
             verbose=_verbose(estimator.verbose),
-            checkpoint=None if estimator.checkpoint is None else Path(estimator.checkpoint),
+            checkpoint=file_name("checkpoint", estimator.checkpoint),
         )
 
 
@@ -184,10 +183,6 @@ def _check_choices(estimator: Any) -> None:
         raise ParameterError(
             f"solver must be one of {SOLVERS}, an Adam(...) or a Columns(...), "
             f"or another object with a method 'minimise', not {shown(estimator.solver)}"
-        )
-    if not isinstance(estimator.checkpoint, str | os.PathLike | None):
-        raise ParameterError(
-            f"checkpoint must be the name of a file or None, not {shown(estimator.checkpoint)}"
         )
 
 

@@ -7,7 +7,6 @@ does not have is refused, never ignored.
 from __future__ import annotations
 
 import math
-import os
 from dataclasses import dataclass
 from numbers import Integral, Real
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from analyticdag._parameters import seed_of
+from analyticdag._parameters import file_name, seed_of
 from analyticdag.errors import ParameterError
 from analyticdag.functions import AnalyticFunction, Truncated, as_function
 from analyticdag.knowledge import Knowledge
@@ -106,7 +105,7 @@ class Options:
             device="auto" if estimator.device is None else str(estimator.device),
             seed=_seed(estimator.random_state),
             verbose=int(estimator.verbose),
-            checkpoint=_checkpoint(estimator.checkpoint),
+            checkpoint=file_name("checkpoint", estimator.checkpoint),
         )
 
 
@@ -122,21 +121,6 @@ def _check_choices(estimator: Any) -> None:
                     f"{name} belongs to model='mlp', and gran-dag has no such penalty or "
                     f"threshold; leave {name}=None, or use pruning to get fewer edges"
                 )
-
-
-def _checkpoint(name: Any) -> Path | None:
-    """Return the file to save to; hours later is too late to find that it cannot be written."""
-    if name is None:
-        return None
-    if not isinstance(name, str | os.PathLike):
-        raise ParameterError(f"checkpoint must be the name of a file or None, not {name!r}")
-    file = Path(name)
-    if not file.parent.is_dir():
-        raise ParameterError(
-            f"checkpoint={str(name)!r} is in a folder that does not exist; create "
-            f"{str(file.parent)!r} first"
-        )
-    return file
 
 
 def _seed(random_state: Any) -> int:

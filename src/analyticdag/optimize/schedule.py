@@ -77,6 +77,8 @@ class Schedule:
         tol: float = 1e-6,
     ) -> Schedule:
         """Return one stage per value of s, with mu multiplied by `factor` from stage to stage."""
+        if not isinstance(s, Iterable):
+            raise ParameterError(f"s must be a list with one number for each stage, not {s!r}")
         stages = [Stage(mu * factor**k, value, max_steps, tol) for k, value in enumerate(s)]
         if stages and last_steps is not None:
             stages[-1] = replace(stages[-1], max_steps=last_steps)

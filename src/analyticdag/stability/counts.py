@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from analyticdag._files import read_arrays, read_limited, written
+from analyticdag._files import read_limited, read_sealed, write_sealed, written
 from analyticdag._schema import fitted, parsed_json
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.errors import ParameterError
@@ -85,7 +85,7 @@ class CountsFile:
         limit = 3 * (8 * n_features**2 + 4096) + _MAX_NOTE
         content = read_limited(self.path, limit, "name another file")
         try:
-            arrays = read_arrays(content, limit)
+            arrays = read_sealed(content, limit)
             note = fitted(parsed_json(str(arrays.pop("note")).encode()), Note, "note")
             counts = Counts(**arrays, done=note.done)
             if note.fingerprint == self.fingerprint:
@@ -110,15 +110,10 @@ class CountsFile:
 
     def save(self, counts: Counts) -> None:
         """Write the counts; the file is complete at every moment."""
-        note = json.dumps({"fingerprint": self.fingerprint, "done": counts.done})
+        note = np.array(json.dumps({"fingerprint": self.fingerprint, "done": counts.done}))
+        matrices = {name: getattr(counts, name) for name in ("edges", "directed", "skeleton")}
         with written(self.path, overwrite=True) as file:
-            np.savez_compressed(
-                file,
-                edges=counts.edges,
-                directed=counts.directed,
-                skeleton=counts.skeleton,
-                note=note,
-            )
+            write_sealed(file, {**matrices, "note": note})
         self._saved_at = time.monotonic()
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import joblib
 import numpy as np
 from sklearn.base import clone
 
-from analyticdag._parameters import whole
+from analyticdag._parameters import file_name, whole
 from analyticdag._validation import check_table, column_names
 from analyticdag.errors import AnalyticDAGWarning, ParameterError
 from analyticdag.interventions import intervention_mask
@@ -55,7 +54,7 @@ def bootstrap(
     names = column_names(probe, values.shape[1])
     mask = intervention_mask(interventions, names, len(values))
     scheme = check_scheme(len(values), subsample, _seed(random_state, checkpoint), n_resamples)
-    path = None if checkpoint is None else Path(checkpoint)
+    path = file_name("checkpoint", checkpoint)
     single = _single(estimator)
     with held_checkpoint(path):
         file = None

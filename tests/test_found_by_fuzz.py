@@ -1,0 +1,63 @@
+"""What the campaign found after the gates were built, each by the program it printed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from analyticdag import AnalyticDAG, NonlinearDAG
+from analyticdag.errors import ParameterError
+from analyticdag.optimize.schedule import Schedule
+from analyticdag.stability import bootstrap
+
+X = np.random.default_rng(0).normal(size=(30, 3))
+
+
+@pytest.mark.parametrize("name", [".", "", b"x", "a\0b", "\ud800", 3, "no/folder/state"])
+@pytest.mark.parametrize(
+    "fit",
+    [
+        lambda name: AnalyticDAG(checkpoint=name).fit(X),
+        lambda name: NonlinearDAG(checkpoint=name).fit(X),
+        lambda name: bootstrap(AnalyticDAG(solver="order"), X, 2, checkpoint=name),
+    ],
+    ids=["linear", "nonlinear", "bootstrap"],
+)
+def test_a_checkpoint_that_is_no_file_is_refused(
+    name: Any, fit: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ParameterError, match="checkpoint"):
+        fit(name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def changed(file: Path, name: str, change: float) -> None:
+    with np.load(file) as saved:
+        arrays = {key: saved[key] for key in saved.files}
+    arrays[name] = arrays[name] + np.asarray(change, dtype=arrays[name].dtype)
+    with file.open("wb") as handle:
+        np.savez(handle, **arrays)
+
+
+def test_changed_weights_in_a_checkpoint_are_refused(tmp_path: Path) -> None:
+    model = AnalyticDAG(loss="mse", checkpoint=tmp_path / "state").fit(X)
+    changed(tmp_path / "state", "mse", 0.5)
+    with pytest.raises(ParameterError, match="changed after it had been written"):
+        model.fit(X)
+
+
+def test_changed_counts_in_a_checkpoint_are_refused(tmp_path: Path) -> None:
+    model = AnalyticDAG(solver="order")
+    bootstrap(model, X, 3, checkpoint=tmp_path / "state")
+    changed(tmp_path / "state", "directed", 1)
+    with pytest.raises(ParameterError, match="damaged"):
+        bootstrap(model, X, 4, checkpoint=tmp_path / "state")
+
+
+def test_a_schedule_wants_a_list_of_scales() -> None:
+    with pytest.raises(ParameterError, match="one number for each stage"):
+        Schedule.geometric(s=1.0)  # type: ignore[arg-type]
