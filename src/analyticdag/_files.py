@@ -197,7 +197,8 @@ def read_arrays(content: bytes, limit: int) -> dict[str, Any]:
 
 def write_sealed(file: BinaryIO, arrays: Mapping[str, Any]) -> None:
     """Write arrays as an npz archive with a digest of them all."""
-    np.savez_compressed(file, **arrays, **{_SEAL: np.array(_digest(arrays))})
+    content: dict[str, Any] = {**arrays, _SEAL: np.array(_digest(arrays))}
+    np.savez_compressed(file, **content)
 
 
 def read_sealed(content: bytes, limit: int) -> dict[str, Any]:
