@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from analyticdag import AnalyticDAG, NonlinearDAG
-from analyticdag.errors import ParameterError
+from analyticdag.errors import DataError, ParameterError
 from analyticdag.optimize.schedule import Schedule
 from analyticdag.stability import bootstrap
 
@@ -61,3 +61,9 @@ def test_changed_counts_in_a_checkpoint_are_refused(tmp_path: Path) -> None:
 def test_a_schedule_wants_a_list_of_scales() -> None:
     with pytest.raises(ParameterError, match="one number for each stage"):
         Schedule.geometric(s=1.0)  # type: ignore[arg-type]
+
+
+def test_a_sparse_tensor_is_refused() -> None:
+    torch = pytest.importorskip("torch")
+    with pytest.raises(DataError, match="to_dense"):
+        AnalyticDAG().fit(torch.tensor(X).to_sparse())

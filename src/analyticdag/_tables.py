@@ -50,7 +50,13 @@ def read_columns(X: Any, what: str = "X") -> tuple[FloatArray, list[Hashable] | 
 def to_host(array: Any) -> Any:
     """Return a Torch or CuPy array as NumPy; anything else as it is."""
     if is_torch_array(array):
-        return array.detach().cpu().resolve_conj().resolve_neg().numpy()
+        try:
+            return array.detach().cpu().resolve_conj().resolve_neg().numpy()
+        except (TypeError, RuntimeError) as error:  # sparse, quantised, of a kind NumPy has not
+            raise DataKindError(
+                f"a tensor of layout {array.layout} and type {array.dtype} is no table; pass "
+                "X.to_dense().double()"
+            ) from error
     return array.get() if is_cupy_array(array) else array
 
 
