@@ -302,5 +302,6 @@ def test_ci_runs_what_the_readme_says() -> None:
     lines = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
     commands = [line.split("|")[0].split("2>")[0].strip() for line in lines]
     ours = [command for command in commands if command.startswith("make ")]
-    assert ours == ["make test", "make lint", "make type", "make docs", "make bench PLAN=quick"]
+    checks = ["make test", "make lint", "make type", "make docs"]
+    assert ours == [*checks, "make fuzz BUDGET=0.01", "make bench PLAN=quick"]
     assert "set -euo pipefail" in commands
