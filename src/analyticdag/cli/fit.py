@@ -120,9 +120,8 @@ def fit_command(
     parameters = {name: value for name, value in given.items() if value is not None}
     plan = Plan(model, parameters, max_steps, refit=refit)
     inputs = [Path(name) for name in (file, knowledge, checkpoint) if name not in (None, "-")]
-    places = Places(
-        _base(file, out), report, checkpoint, inputs, exact=out is not None, force=force
-    )
+    base, exact = _base(file, out), out is not None
+    places = Places(base, report, checkpoint, inputs, exact=exact, force=force)
     run, folder, page = _fit_and_save(table, known, plan, places, resamples, talk, context)
     _tell(run, folder, page, talk, as_json=as_json, quiet=quiet)
 
