@@ -11,7 +11,7 @@ BUDGET ?= 0.05
 SEED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test build lint type docs bench bench-report fuzz check clean
+.PHONY: help demo test build wheel lint type docs bench bench-report fuzz check clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,6 +24,15 @@ test: $(VENV)/dev.stamp ## run the tests, with branch coverage
 	$(BIN)/python -m pytest --numprocesses auto --cov --cov-report=term:skip-covered
 
 build: $(VENV)/core.stamp ## compile the kernels (the other commands do it when it is needed)
+
+wheel: $(BIN)/python ## build a wheel and test it, installed in an environment of its own
+	rm -rf build dist
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+	$(PYTHON) -m venv build/wheel
+	build/wheel/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+		dist/*.whl pytest pytest-xdist hypothesis array-api-strict pandas cython setuptools
+	build/wheel/bin/python -W error -c 'import analyticdag.optimize, analyticdag.search'
+	build/wheel/bin/python -m pytest --numprocesses auto tests/test_compiled.py tests/core tests/optimize tests/search
 
 lint: $(VENV)/dev.stamp ## check style and formatting with ruff
 	$(BIN)/ruff check .

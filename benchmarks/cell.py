@@ -6,7 +6,6 @@ Nothing a task raises escapes: an exception is an outcome, and the record says w
 from __future__ import annotations
 
 import platform
-import sys
 import time
 import warnings
 from contextlib import AbstractContextManager, nullcontext, suppress
@@ -26,7 +25,7 @@ from benchmarks.tasks import find_task
 __all__ = ["describe", "run_cell"]
 
 _WARNINGS_KEPT = 10
-_LIBRARIES = ["numpy", "scipy", "numba", "scikit-learn"]
+_LIBRARIES = ["numpy", "scipy", "scikit-learn"]
 _PEERS = ["dagma", "flopsearch", "causal-learn", "CausalDisco", "xges", "torch"]
 
 
@@ -87,19 +86,13 @@ def _outcome(cell: Cell) -> Record:
 def _limited(threads: int | None) -> AbstractContextManager[Any]:
     if threads is None:
         return nullcontext()
-    if "numba" in sys.modules:
-        numba = sys.modules["numba"]
-        numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
     limits: AbstractContextManager[Any] = threadpool_limits(threads)
     return limits
 
 
 def _threads() -> dict[str, int]:
-    """Threads of every pool that is loaded: BLAS, OpenMP, numba."""
-    pools = {pool["internal_api"]: pool["num_threads"] for pool in threadpool_info()}
-    if "numba" in sys.modules:
-        pools["numba"] = sys.modules["numba"].get_num_threads()
-    return pools
+    """Threads of every pool that is loaded: BLAS, OpenMP."""
+    return {pool["internal_api"]: pool["num_threads"] for pool in threadpool_info()}
 
 
 def _versions() -> dict[str, str]:

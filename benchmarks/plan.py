@@ -5,7 +5,7 @@
     seed = 0                      # root of every seed; optional
     time_limit = 600              # seconds for one cell; optional
     memory_limit = 4.0            # GiB for one cell; optional
-    threads = 1                   # BLAS and numba threads; optional
+    threads = 1                   # BLAS threads; optional
     methods = [
       "dagma",
       { name = "order-2", call = "analyticdag", constraint = "order-2" },

@@ -96,3 +96,23 @@ def test_pieces_that_share_a_name_are_refused(tmp_path):
         piece.write_text("SIZE = 3\n")
     with pytest.raises(SystemExit, match="both define SIZE"):
         build.check_names(pieces)
+
+
+UNIX_ONLY = ["fcntl", "grp", "posix", "pty", "pwd", "resource", "syslog", "termios", "tty"]
+WITHOUT_UNIX = """
+import importlib, pkgutil, sys
+import jinja2, joblib, networkx, numpy, scipy.linalg, sklearn.utils.validation, typer, rich.console
+import asyncio, multiprocessing, scipy.optimize, scipy.sparse.csgraph, scipy.stats
+sys.modules.update(dict.fromkeys({hidden}))
+import analyticdag
+for module in pkgutil.walk_packages(analyticdag.__path__, "analyticdag."):
+    if not module.name.endswith("__main__") and ".nonlinear" not in module.name:
+        importlib.import_module(module.name)
+from analyticdag.datasets import load_sachs
+print(analyticdag.AnalyticDAG().fit(load_sachs().data).graph_.number_of_edges())
+"""
+
+
+def test_nothing_needs_unix():
+    answer = in_new_process(WITHOUT_UNIX.format(hidden=UNIX_ONLY))
+    assert int(answer) > 0

@@ -10,13 +10,13 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from analyticdag._typing import FloatArray
 from analyticdag.cli.options import Force
 from analyticdag.cli.progress import line
 from analyticdag.cli.record import recorded, save_with_page
 
 if TYPE_CHECKING:
     from analyticdag import AnalyticDAG
+    from analyticdag._typing import FloatArray
     from analyticdag.datasets import Dataset
 
 
@@ -51,7 +51,7 @@ def _show(sachs: Dataset, folder: Path, console: Console) -> None:
     from analyticdag.metrics import compare
 
     console.print(f"Sachs: {len(sachs.values)} human cells, {len(sachs.names)} proteins each.")
-    with console.status("learning (the first run compiles: most of a minute, once) ..."):
+    with console.status("learning ..."):
         # Fluorescence is read on a log scale; unequal variances assume nothing about units.
         values = np.log(sachs.values)
         model = AnalyticDAG(loss="likelihood-nv", standardize=True).fit(values)

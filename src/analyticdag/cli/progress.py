@@ -11,10 +11,12 @@ import logging
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-from rich.progress import TimeRemainingColumn as TimeLeft
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 _STAGE = re.compile(r"stage (\d+) of (\d+)( begins)?")
 _SCORE = re.compile(r"objective=(\S+)")
@@ -71,6 +73,10 @@ def _listening(show: Callable[[str], None], level: int) -> Iterator[None]:
 
 @contextmanager
 def _bar(console: Console) -> Iterator[Bar]:
+    # Here, so that --help need not wait for what it does not show.
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import TimeRemainingColumn as TimeLeft
+
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}", markup=False),
@@ -95,7 +101,7 @@ class Bar:
     def show(self, text: str) -> None:
         """Bring the bar up to date with one report of the solver."""
         done = self._read(text)
-        if done is None:  # not of the path: the compiler, the order search
+        if done is None:  # not of the path: the order search
             self._progress.update(self._task, description=printable(text[:70]))
             return
         parts = [f"stage {self._stage}/{self._total}", self._score, self._h, self._step]

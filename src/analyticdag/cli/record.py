@@ -10,13 +10,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from rich.console import Console
-
-from analyticdag._typing import FloatArray
 
 if TYPE_CHECKING:
     from analyticdag import AnalyticDAG
+    from analyticdag._typing import FloatArray
     from analyticdag.io import SavedRun
 
 # A fit that took longer than this is not repeated to see what standardising would change.
@@ -87,6 +85,7 @@ def judge_by_resamples(
 def _diagnostics(
     model: AnalyticDAG, values: FloatArray, names: Sequence[str], *, refit: bool
 ) -> tuple[Mapping[str, Any], ...]:
+    import numpy as np
     from sklearn.base import clone
 
     from analyticdag.diagnostics import diagnose

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-from rich.progress import TimeRemainingColumn as TimeLeft
 from rich.table import Table
 
 from analyticdag.cli.options import (
@@ -35,6 +33,8 @@ from analyticdag.cli.options import (
 from analyticdag.cli.progress import line, printable
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
+
     from analyticdag.stability import Stability
 
 _SHOWN = 40
@@ -113,6 +113,9 @@ def stability_command(
 
 
 def _bar(console: Console, total: int, *, quiet: bool) -> Progress:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import TimeRemainingColumn as TimeLeft
+
     columns = (TextColumn("resamples"), BarColumn(bar_width=24), MofNCompleteColumn(), TimeLeft())
     hidden = quiet or not console.is_terminal
     progress = Progress(*columns, console=console, transient=True, disable=hidden)

@@ -16,12 +16,11 @@ from numpy.typing import ArrayLike
 
 from analyticdag import __version__
 
-PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "networkx")
+PACKAGES = ("numpy", "scipy", "scikit-learn", "networkx")
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
     "MKL_NUM_THREADS",
-    "NUMBA_NUM_THREADS",
 )
 
 
