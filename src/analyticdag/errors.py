@@ -17,7 +17,8 @@ A message says what was asked, what came, and what to do. What can be survived i
     ├── DataWarning                          columns that are constant, duplicate or collinear
     ├── IgnoredParameterWarning              a parameter that has no influence beside the others
     ├── ScaleWarning                         the loss feeds on scales that the data no longer have
-    └── NotConvergedWarning                  a run stopped before it met its tolerance
+    ├── NotConvergedWarning                  a run stopped before it met its tolerance
+    └── OpenEdgesWarning                     an answer depends on directions that nothing fixes
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ __all__ = [
     "MissingDependencyError",
     "NotConvergedWarning",
     "NotInClassError",
+    "OpenEdgesWarning",
     "OutputError",
     "OutsideDomainError",
     "ParameterError",
@@ -121,3 +123,7 @@ class ScaleWarning(AnalyticDAGWarning):
 
 class NotConvergedWarning(AnalyticDAGWarning):
     """A run stopped before it met its tolerance; the message says what to do."""
+
+
+class OpenEdgesWarning(AnalyticDAGWarning):
+    """An answer depends on edges whose direction is open; the message lists them."""

@@ -3,7 +3,8 @@
 - ``convert``: foreign matrices and networkx graphs in and out, with the orientation said aloud;
 - ``acyclic``: is it a DAG, in which order, and the nearest DAG when it is not;
 - ``cpdag``: the equivalence class of a DAG, and a member of it;
-- ``meek``: what knowledge adds to a class.
+- ``meek``: what knowledge adds to a class;
+- ``members``: the members of a class, by the parents that a node can have.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from analyticdag.graphs.convert import (
 )
 from analyticdag.graphs.cpdag import random_member, to_cpdag
 from analyticdag.graphs.meek import orient_with_knowledge
+from analyticdag.graphs.members import member_of, orientations
 
 __all__ = [
     "adjacency",
@@ -25,8 +27,10 @@ __all__ = [
     "from_matrix",
     "from_networkx",
     "is_dag",
+    "member_of",
     "nearest_dag",
     "orient_with_knowledge",
+    "orientations",
     "random_member",
     "strong_components",
     "to_cpdag",

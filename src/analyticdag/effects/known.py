@@ -1,0 +1,121 @@
+"""What effects are computed from: a class of graphs, one member of it, and the data's moments.
+
+`Known.of(model)` reads a fitted estimator; `fit_graph(graph, data)` takes a graph from anywhere and
+the data to fit its equations to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from analyticdag._typing import BoolArray, FloatArray
+from analyticdag.effects.equations import Equations
+from analyticdag.errors import InputError, ParameterError
+from analyticdag.graphs import from_networkx
+from analyticdag.graphs.members import member_of, open_edges, orientations
+from analyticdag.interventions import Moments
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """A class (`edges`, open ones in both entries), a DAG in it, and moments in standard units.
+
+    `mean` and `sd` are those of the columns in their own units: an effect in these units is the
+    standardised one times sd[y] / sd[x].
+    """
+
+    names: list[Hashable]
+    edges: BoolArray
+    member: BoolArray
+    moments: Moments
+    sd: FloatArray
+    mean: FloatArray
+
+    @classmethod
+    def of(cls, model: Any) -> Known:
+        """Read a fitted estimator."""
+        if isinstance(model, Known):
+            return model
+        moments = getattr(model, "moments_", None)
+        if moments is None:
+            raise ParameterError(
+                "effects need a fitted AnalyticDAG, or a graph with data through "
+                f"fit_graph(graph, data); got {type(model).__name__}"
+            )
+        names = list(model.class_graph_.nodes)
+        edges = _matrix(model.class_graph_)
+        member = model.adjacency_matrix_ != 0
+        return cls.standardised(names, edges, member, moments, model.mean_, model.scale_)
+
+    @classmethod
+    def standardised(
+        cls,
+        names: list[Hashable],
+        edges: BoolArray,
+        member: BoolArray,
+        moments: Moments,
+        mean: FloatArray,
+        scale: FloatArray | float = 1.0,
+    ) -> Known:
+        """Bring moments to standard units; `scale` is what the columns were divided by before."""
+        own = np.sqrt(np.diag(moments.S[0]))
+        sd = np.where(own > 0.0, own, 1.0)
+        return cls(names, edges, member, moments.scaled(sd), sd * scale, mean)
+
+    @cached_property
+    def equations(self) -> Equations:
+        """The equations of the member."""
+        return Equations(self.member, self.moments)
+
+    def choices(self, nodes: Sequence[int]) -> list[Equations]:
+        """Return the equations of one member for each way to point the open edges at `nodes`."""
+        classes = [self.edges]
+        for node in nodes:
+            classes = [after for before in classes for after in orientations(before, node)]
+        return [self._equations_of(edges) for edges in classes]
+
+    def _equations_of(self, edges: BoolArray) -> Equations:
+        if (self.member <= edges).all():
+            return self.equations
+        return Equations(member_of(edges), self.moments)
+
+    def position(self, node: Hashable, what: str) -> int:
+        """Return the column of a name, or of a position where names are not numbers."""
+        if node in self.names:
+            return self.names.index(node)
+        numbers = any(isinstance(name, int) for name in self.names)
+        if isinstance(node, int | np.integer) and not isinstance(node, bool) and not numbers:
+            if 0 <= node < len(self.names):
+                return int(node)
+        raise InputError(f"{what}={node!r} is no column; the columns are {self.names[:10]}")
+
+    def open_at(self, node: int) -> list[int]:
+        """Return the nodes that share an open edge with `node`."""
+        found: list[int] = np.flatnonzero(open_edges(self.edges)[node]).tolist()
+        return found
+
+    def settled(self, node: int) -> BoolArray:
+        """Return the nodes on which the effect of `node` is the same in every member.
+
+        An effect can depend on the open edges at `node` only if something that it may cause lies
+        behind one of them.
+        """
+        behind = np.zeros(len(self.names), dtype=bool)
+        found = self.open_at(node)
+        while found:
+            behind[found] = True
+            ahead = self.edges[found].any(axis=0) & ~behind
+            ahead[node] = False
+            found = np.flatnonzero(ahead).tolist()
+        return ~behind
+
+
+def _matrix(graph: Any) -> BoolArray:
+    weights, _ = from_networkx(graph)
+    edges: BoolArray = weights != 0.0
+    return edges

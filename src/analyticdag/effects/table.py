@@ -1,0 +1,89 @@
+"""`effects`: the total effects of all pairs, or of everything on one outcome, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from analyticdag._typing import FloatArray
+from analyticdag.effects.equations import Equations
+from analyticdag.effects.known import Known
+from analyticdag.effects.total import MOST_OPEN, total_effect
+
+
+class EffectRow(NamedTuple):
+    """One line of the table: over a class, the smallest and the largest possible effect.
+
+    `low` and `high` are the ends of the interval, or of the hull of all intervals. `standardized`
+    is the possible effect closest to zero, in standard deviations: what is certain at least.
+    """
+
+    cause: Hashable
+    outcome: Hashable
+    smallest: float
+    largest: float
+    low: float
+    high: float
+    standardized: float
+    identified: bool
+    zero_share: float
+
+
+def effects(model: Any, *, on: Hashable | None = None, level: float = 0.95) -> list[EffectRow]:
+    """Return the total effect of every column on every other that it may cause.
+
+    With `on` only effects on that outcome, the strongest first. Pairs without any possible effect
+    are left out. `pandas.DataFrame(effects(model))` is a table.
+    """
+    known = Known.of(model)
+    outcomes = range(len(known.names)) if on is None else [known.position(on, "on")]
+    rows = [row for x in range(len(known.names)) for row in _of_cause(known, x, outcomes, level)]
+    if on is not None:
+        rows.sort(key=lambda row: -abs(row.standardized))
+    return rows
+
+
+def _of_cause(known: Known, x: int, outcomes: Any, level: float) -> Iterator[EffectRow]:
+    if len(known.open_at(x)) > MOST_OPEN:
+        every = [known.equations]
+        bounded = ~known.settled(x)
+    else:
+        every = known.choices([x])
+        bounded = np.zeros(len(known.names), dtype=bool)
+    values = np.array([equations.paths[x] for equations in every])
+    halves = np.array([_half_widths(equations, x, level) for equations in every])
+    reached = np.array([equations.reach[x] for equations in every])
+    unit = known.sd / known.sd[x]
+    for y in outcomes:
+        if bounded[y]:
+            yield _bounded(known, x, y, level)
+        elif y != x and reached[:, y].any():
+            closest = values[np.argmin(np.abs(values[:, y])), y]
+            yield EffectRow(
+                cause=known.names[x],
+                outcome=known.names[y],
+                smallest=float(values[:, y].min() * unit[y]),
+                largest=float(values[:, y].max() * unit[y]),
+                low=float((values - halves)[:, y].min() * unit[y]),
+                high=float((values + halves)[:, y].max() * unit[y]),
+                standardized=float(closest),
+                identified=bool(np.ptp(values[:, y]) <= 1e-9),
+                zero_share=float(np.mean(~reached[:, y])),
+            )
+
+
+def _half_widths(equations: Equations, x: int, level: float) -> FloatArray:
+    """Return half the width of the intervals of the effects of x on all columns."""
+    # The fewest degrees of freedom of any equation: a little wide where others decide.
+    freedom = max(int(equations.freedom.min()), 1)
+    halves: FloatArray = stats.t.ppf(0.5 + level / 2.0, freedom) * equations.standard_errors(x)
+    return halves
+
+
+def _bounded(known: Known, x: int, y: int, level: float) -> EffectRow:
+    effect = total_effect(known, known.names[x], known.names[y], level=level)
+    low, high = effect.interval
+    return EffectRow(effect.cause, effect.outcome, low, high, low, high, 0.0, False, float("nan"))

@@ -1,0 +1,132 @@
+"""What if: rows drawn from a model, with some columns set; the distribution after setting them.
+
+Setting a column cuts it from its causes. Where the class leaves edges at a set column open, the
+answer can differ between members: `intervene` then gives the range, and the drawn rows come from
+one member with a warning that names the edges.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from analyticdag._typing import FloatArray
+from analyticdag.effects.equations import Equations
+from analyticdag.effects.known import Known
+from analyticdag.effects.total import MOST_OPEN
+from analyticdag.errors import OpenEdgesWarning, ParameterError
+from analyticdag.graphs import topological_order
+
+
+class Outcome(NamedTuple):
+    """A column after an intervention: its mean and the range that holds `level` of its values.
+
+    `smallest_mean` and `largest_mean` are over the members of the class; they differ only where
+    open edges matter. `low` and `high` hold for every member.
+    """
+
+    name: Hashable
+    mean: float
+    sd: float
+    low: float
+    high: float
+    smallest_mean: float
+    largest_mean: float
+
+
+def intervene(model: Any, do: Mapping[Hashable, float], *, level: float = 0.95) -> list[Outcome]:
+    """Return the distribution of every column when some are set to values."""
+    known = Known.of(model)
+    setting = _setting(known, do)
+    every = _members(known, setting)
+    means = np.array([_mean(known, equations, setting) for equations in every])
+    sds = np.array([_sd(known, equations, setting) for equations in every])
+    half = float(stats.norm.ppf(0.5 + level / 2.0)) * sds
+    own = next((k for k, e in enumerate(every) if e is known.equations), 0)
+    if np.ptp(means, axis=0).max() > 0.0:
+        _warn(known, list(setting), stacklevel=3)
+    return [
+        Outcome(
+            name=name,
+            mean=float(means[own, k]),
+            sd=float(sds[own, k]),
+            low=float((means - half)[:, k].min()),
+            high=float((means + half)[:, k].max()),
+            smallest_mean=float(means[:, k].min()),
+            largest_mean=float(means[:, k].max()),
+        )
+        for k, name in enumerate(known.names)
+    ]
+
+
+def sample(
+    model: Any, n: int, do: Mapping[Hashable, float] | None = None, *, seed: int | None = None
+) -> FloatArray:
+    """Draw n rows, with Gaussian noise, from the equations; columns in `do` are set."""
+    known = Known.of(model)
+    setting = _setting(known, do or {})
+    if any(known.open_at(x) for x in setting):
+        _warn(known, list(setting), stacklevel=3)
+    equations, rng = known.equations, np.random.default_rng(seed)
+    noise = rng.standard_normal((n, len(known.names))) * np.sqrt(equations.variances)
+    rows = np.zeros_like(noise)
+    for j in topological_order(equations.graph):
+        rows[:, j] = setting.get(j, rows @ equations.weights[:, j] + noise[:, j])
+    return rows * known.sd + known.mean
+
+
+def _setting(known: Known, do: Mapping[Hashable, float]) -> dict[int, float]:
+    """Return the set columns by position, in standard units."""
+    setting = {}
+    for name, value in do.items():
+        x = known.position(name, "do")
+        if isinstance(value, bool) or not np.isscalar(value) or not np.isfinite(value):
+            raise ParameterError(f"do sets {name!r} to {value!r}; give a finite number")
+        setting[x] = float((value - known.mean[x]) / known.sd[x])
+    return setting
+
+
+def _members(known: Known, setting: dict[int, float]) -> list[Equations]:
+    nodes = [x for x in setting if known.open_at(x)]
+    if sum(len(known.open_at(x)) for x in nodes) > MOST_OPEN:
+        raise ParameterError(
+            f"{[known.names[x] for x in nodes]} have more than {MOST_OPEN} open edges together, "
+            "too many to try all members; settle some of them with knowledge, or set fewer columns"
+        )
+    return known.choices(nodes)
+
+
+def _cut(equations: Equations, setting: dict[int, float]) -> FloatArray:
+    """Return T = (I - W)⁻¹ without the edges into columns that are set."""
+    W = equations.weights.copy()
+    W[:, list(setting)] = 0.0
+    T: FloatArray = np.linalg.inv(np.eye(len(W)) - W)
+    return T
+
+
+def _mean(known: Known, equations: Equations, setting: dict[int, float]) -> FloatArray:
+    T = _cut(equations, setting)
+    shift = np.array(list(setting.values())) @ T[list(setting)]
+    mean: FloatArray = known.mean + shift * known.sd
+    return mean
+
+
+def _sd(known: Known, equations: Equations, setting: dict[int, float]) -> FloatArray:
+    variances = equations.variances.copy()
+    variances[list(setting)] = 0.0
+    sd: FloatArray = np.sqrt(variances @ _cut(equations, setting) ** 2) * known.sd
+    return sd
+
+
+def _warn(known: Known, nodes: list[int], *, stacklevel: int) -> None:
+    pairs = [f"{known.names[x]} — {known.names[v]}" for x in nodes for v in known.open_at(x)]
+    warnings.warn(
+        f"the answer depends on edges whose direction is open: {', '.join(pairs[:10])}; settle "
+        "them with knowledge, or read the range over the members",
+        OpenEdgesWarning,
+        stacklevel=stacklevel + 1,
+    )
