@@ -88,10 +88,10 @@ class Known:
         """Return the column of a name, or of a position where names are not numbers."""
         if node in self.names:
             return self.names.index(node)
-        numbers = any(isinstance(name, int) for name in self.names)
-        if isinstance(node, int | np.integer) and not isinstance(node, bool) and not numbers:
-            if 0 <= node < len(self.names):
-                return int(node)
+        numbered = any(isinstance(name, int) for name in self.names)  # then a number is a name
+        is_number = isinstance(node, int | np.integer) and not isinstance(node, bool)
+        if is_number and not numbered and 0 <= node < len(self.names):
+            return int(node)
         raise InputError(f"{what}={node!r} is no column; the columns are {self.names[:10]}")
 
     def open_at(self, node: int) -> list[int]:
