@@ -46,6 +46,7 @@ LAYERS: list[set[str]] = [
     },
     {"simulate", "metrics", "datasets"},
     {"optimize", "search"},
+    {"effects"},
     {"linear", "nonlinear", "baselines"},
     {"stability", "diagnostics", "io", "report"},
     {"__init__"},

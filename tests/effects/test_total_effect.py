@@ -125,7 +125,7 @@ def test_wrong_names_and_levels_are_refused() -> None:
         total_effect(known, "a", 1)
     with pytest.raises(ParameterError, match="name two different columns"):
         total_effect(known, 0, 0)
-    with pytest.raises(ParameterError, match="level must be between 0 and 1"):
+    with pytest.raises(ParameterError, match="level must be a number of at least 0 and at most 1"):
         total_effect(known, 0, 1, level=95)
     with pytest.raises(ParameterError, match="effects need a fitted AnalyticDAG"):
         total_effect("model", 0, 1)

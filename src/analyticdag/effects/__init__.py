@@ -2,6 +2,8 @@
 
 - ``total``: `total_effect`, one cause and one outcome;
 - ``table``: `effects`, all pairs or everything that moves one outcome;
+- ``what_if``: `sample` and `intervene`, rows and distributions when columns are set;
+- ``check``: `check_graph` and `fit_graph`, for a graph from anywhere;
 - ``known``: what these are computed from: a class of graphs and the moments of the data;
 - ``equations``: the equations of one DAG, total effects and their standard errors;
 - ``adjustment``: which columns a regression should adjust for.
@@ -9,8 +11,23 @@
 
 from __future__ import annotations
 
+from analyticdag.effects.check import GraphCheck, Independence, check_graph, fit_graph
 from analyticdag.effects.known import Known
 from analyticdag.effects.table import EffectRow, effects
 from analyticdag.effects.total import Effect, total_effect
+from analyticdag.effects.what_if import Outcome, intervene, sample
 
-__all__ = ["Effect", "EffectRow", "Known", "effects", "total_effect"]
+__all__ = [
+    "Effect",
+    "EffectRow",
+    "GraphCheck",
+    "Independence",
+    "Known",
+    "Outcome",
+    "check_graph",
+    "effects",
+    "fit_graph",
+    "intervene",
+    "sample",
+    "total_effect",
+]

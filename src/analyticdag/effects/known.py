@@ -7,16 +7,16 @@ the data to fit its equations to.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import networkx as nx
 import numpy as np
 
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.effects.equations import Equations
 from analyticdag.errors import InputError, ParameterError
-from analyticdag.graphs import from_networkx
 from analyticdag.graphs.members import member_of, open_edges, orientations
 from analyticdag.interventions import Moments
 
@@ -47,9 +47,17 @@ class Known:
                 "effects need a fitted AnalyticDAG, or a graph with data through "
                 f"fit_graph(graph, data); got {type(model).__name__}"
             )
+        if model.loss_ == "logistic":
+            raise ParameterError(
+                "effects are those of linear equations, and loss='logistic' learned log-odds; fit "
+                "with another loss"
+            )
         names = list(model.class_graph_.nodes)
-        edges = _matrix(model.class_graph_)
+        edges = nx.to_numpy_array(model.class_graph_, weight=None) != 0
         member = model.adjacency_matrix_ != 0
+        # A fit gives constant columns variance one; here they must not vary.
+        varies = model.noise_variances_ > 0
+        moments = replace(moments, S=moments.S * np.outer(varies, varies))
         return cls.standardised(names, edges, member, moments, model.mean_, model.scale_)
 
     @classmethod
@@ -113,9 +121,3 @@ class Known:
             ahead[node] = False
             found = np.flatnonzero(ahead).tolist()
         return ~behind
-
-
-def _matrix(graph: Any) -> BoolArray:
-    weights, _ = from_networkx(graph)
-    edges: BoolArray = weights != 0.0
-    return edges

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from analyticdag._typing import FloatArray
 from analyticdag.effects.equations import Equations
@@ -79,7 +79,7 @@ def _half_widths(equations: Equations, x: int, level: float) -> FloatArray:
     """Return half the width of the intervals of the effects of x on all columns."""
     # The fewest degrees of freedom of any equation: a little wide where others decide.
     freedom = max(int(equations.freedom.min()), 1)
-    halves: FloatArray = stats.t.ppf(0.5 + level / 2.0, freedom) * equations.standard_errors(x)
+    halves: FloatArray = special.stdtrit(freedom, 0.5 + level / 2.0) * equations.standard_errors(x)
     return halves
 
 

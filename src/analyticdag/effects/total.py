@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
+from analyticdag._parameters import number
 from analyticdag.effects.adjustment import minimal_set, optimal_set
 from analyticdag.effects.equations import Equations
 from analyticdag.effects.known import Known
@@ -83,8 +84,7 @@ def total_effect(model: Any, cause: Hashable, outcome: Hashable, *, level: float
     `model` is a fitted `AnalyticDAG`, or what `fit_graph(graph, data)` returns. The cause and the
     outcome are names, or positions. `level` is the confidence of the intervals.
     """
-    if not isinstance(level, int | float) or not 0.0 < level < 1.0:
-        raise ParameterError(f"level must be between 0 and 1, such as 0.95; got {level!r}")
+    number("level", level, 0.0, 1.0)
     known = Known.of(model)
     x, y = known.position(cause, "cause"), known.position(outcome, "outcome")
     if x == y:
@@ -151,7 +151,7 @@ def interval(
     freedom = int(equations.freedom[causal].min())
     if freedom < 1:
         return -np.inf, np.inf
-    half = float(stats.t.ppf(0.5 + level / 2.0, freedom)) * error
+    half = float(special.stdtrit(freedom, 0.5 + level / 2.0)) * error
     return value - half, value + half
 
 

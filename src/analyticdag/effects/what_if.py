@@ -12,8 +12,9 @@ from collections.abc import Hashable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
+from analyticdag._parameters import LARGEST, number, whole
 from analyticdag._typing import FloatArray
 from analyticdag.effects.equations import Equations
 from analyticdag.effects.known import Known
@@ -40,12 +41,13 @@ class Outcome(NamedTuple):
 
 def intervene(model: Any, do: Mapping[Hashable, float], *, level: float = 0.95) -> list[Outcome]:
     """Return the distribution of every column when some are set to values."""
+    number("level", level, 0.0, 1.0)
     known = Known.of(model)
     setting = _setting(known, do)
     every = _members(known, setting)
     means = np.array([_mean(known, equations, setting) for equations in every])
     sds = np.array([_sd(known, equations, setting) for equations in every])
-    half = float(stats.norm.ppf(0.5 + level / 2.0)) * sds
+    half = float(special.ndtri(0.5 + level / 2.0)) * sds
     own = next((k for k, e in enumerate(every) if e is known.equations), 0)
     if np.ptp(means, axis=0).max() > 0.0:
         _warn(known, list(setting), stacklevel=3)
@@ -67,7 +69,7 @@ def sample(
     model: Any, n: int, do: Mapping[Hashable, float] | None = None, *, seed: int | None = None
 ) -> FloatArray:
     """Draw n rows, with Gaussian noise, from the equations; columns in `do` are set."""
-    known = Known.of(model)
+    known, n = Known.of(model), whole("n", n, 1)
     setting = _setting(known, do or {})
     if any(known.open_at(x) for x in setting):
         _warn(known, list(setting), stacklevel=3)
@@ -81,12 +83,13 @@ def sample(
 
 def _setting(known: Known, do: Mapping[Hashable, float]) -> dict[int, float]:
     """Return the set columns by position, in standard units."""
-    setting = {}
+    setting: dict[int, float] = {}
+    if not isinstance(do, Mapping):
+        raise ParameterError(f"do must map columns to values, as {{'X': 1.0}}; got {do!r}")
     for name, value in do.items():
         x = known.position(name, "do")
-        if isinstance(value, bool) or not np.isscalar(value) or not np.isfinite(value):
-            raise ParameterError(f"do sets {name!r} to {value!r}; give a finite number")
-        setting[x] = float((value - known.mean[x]) / known.sd[x])
+        amount = number(f"do[{name!r}]", value, -LARGEST)
+        setting[x] = (amount - float(known.mean[x])) / float(known.sd[x])
     return setting
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 import warnings
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from typing import Any, Self
 
@@ -27,9 +27,10 @@ from analyticdag._validation import (
     remember_columns,
 )
 from analyticdag.acyclicity import Acyclicity
-from analyticdag.errors import NotConvergedWarning, ScaleWarning
+from analyticdag.effects import Known, Outcome, intervene, sample
+from analyticdag.errors import NotConvergedWarning, ParameterError, ScaleWarning
 from analyticdag.functions import AnalyticFunction, Truncated
-from analyticdag.interventions import equivalence_class, intervention_mask
+from analyticdag.interventions import Moments, equivalence_class, intervention_mask
 from analyticdag.knowledge import Knowledge
 from analyticdag.linear.checkpoint import held_checkpoint
 from analyticdag.linear.choice import LossChoice
@@ -103,6 +104,8 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
     graph_ : networkx.DiGraph on the column names, edges with a `weight`.
     cpdag_ : (d, d) of 0 and 1, the equivalence class; an undirected edge is set both ways. With
         interventions, the class of the graphs that explain them too.
+    class_graph_ : networkx.DiGraph, what is known given everything: data, knowledge, interventions,
+        accepted assumptions. An edge that may point either way has both arcs, with open=True.
     interventions_ : (n, d) mask of what was perturbed; None where nothing was.
     causal_order_ : column indices, every cause before its effects: the certificate of a DAG.
     edges_ : tuple of Edge, by name: weight, standard error, partial correlation, what fixed the
@@ -166,6 +169,7 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
     adjacency_matrix_: IntArray
     graph_: nx.DiGraph
     cpdag_: IntArray
+    class_graph_: nx.DiGraph
     interventions_: BoolArray | None
     causal_order_: IntArray
     edges_: tuple[Edge, ...]
@@ -181,6 +185,7 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
     mean_: FloatArray
     scale_: FloatArray
     noise_variances_: FloatArray
+    moments_: Moments
 
     def fit(self, X: Any, y: None = None, *, interventions: Any = None) -> Self:
         """Learn the graph from a table of rows; X is not changed, y is ignored.
@@ -232,6 +237,39 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
             fit = np.mean((residuals[:, varies] / np.sqrt(v)) ** 2, axis=0)
         return float(-0.5 * np.sum(fit + np.log(2.0 * math.pi * v) + 2.0 * np.log(scale)))
 
+    def sample(
+        self, n: int, do: Mapping[Hashable, float] | None = None, *, seed: int | None = None
+    ) -> FloatArray:
+        """Draw n rows from the learned equations; columns in `do` are set to its values.
+
+        Where open edges matter, the rows come from one member of the class, and a warning says so.
+        """
+        check_is_fitted(self)
+        return sample(self, n, do, seed=seed)
+
+    def intervene(self, do: Mapping[Hashable, float], *, level: float = 0.95) -> list[Outcome]:
+        """Return the distribution of every column when those in `do` are set to its values.
+
+        Where open edges matter, the range over the members of the class, and a warning.
+        """
+        check_is_fitted(self)
+        return intervene(self, do, level=level)
+
+    def predict(self, X: Any, target: Hashable | None = None) -> FloatArray:
+        """Return what the learned equations expect of `target`, or of every column, in each row.
+
+        A column is predicted from its direct causes only; one without causes by its mean.
+        """
+        check_is_fitted(self)
+        if self.loss_ == "logistic":
+            raise ParameterError("predict is for linear equations, not for loss='logistic'")
+        values = check_table(self, X, reset=False)
+        weights = self.weights_ * self.scale_ / self.scale_[:, None]
+        expected: FloatArray = self.mean_ + (values - self.mean_) @ weights
+        if target is None:
+            return expected
+        return expected[:, Known.of(self).position(target, "target")]
+
     def _fit(self, statistics: Statistics, options: Options, like: Any) -> Self:
         if statistics.looks_standardised and options.loss in SCALE_LOSSES:
             warnings.warn(
@@ -271,6 +309,7 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
         self.loss_, self.loss_choice_ = learned.loss, learned.choice
         self.trace_, self.status_, self.n_iter_ = learned.trace, learned.status, learned.n_iter
         self.mean_, self.scale_ = statistics.undisturbed_mean(W), statistics.scale
+        self.moments_ = statistics.moments
         self.noise_variances_ = _noise_variances(
             statistics, W, pooled=self.loss_ == "likelihood-ev"
         )

@@ -11,7 +11,7 @@ import numpy as np
 from analyticdag._typing import IntArray
 from analyticdag.graphs import topological_order
 from analyticdag.linear.finish import Finished
-from analyticdag.linear.labels import Edge
+from analyticdag.linear.labels import Edge, FixedBy
 
 
 def keep_graph(
@@ -29,7 +29,20 @@ def keep_graph(
     estimator.graph_ = nx.DiGraph()
     estimator.graph_.add_nodes_from(names)
     estimator.graph_.add_weighted_edges_from((e.source, e.target, e.weight) for e in edges)
+    estimator.class_graph_ = _class_graph(names, edges)
     estimator.causal_order_ = topological_order(finished.adjacency)
     estimator.removed_edges_ = [
         (names[i], names[j]) for i, j in (*finished.on_cycles, *finished.over_limit)
     ]
+
+
+def _class_graph(names: Sequence[Hashable], edges: tuple[Edge, ...]) -> nx.DiGraph:
+    """Return what is known: both arcs, with open=True, where nothing fixes the direction."""
+    graph = nx.DiGraph()
+    graph.add_nodes_from(names)
+    for edge in edges:
+        is_open = edge.fixed_by is FixedBy.NOTHING
+        graph.add_edge(edge.source, edge.target, open=is_open)
+        if is_open:
+            graph.add_edge(edge.target, edge.source, open=True)
+    return graph
