@@ -36,6 +36,7 @@ from analyticdag.cli.options import (
     KnowledgeFile,
     Lambda1,
     Loss,
+    MaxSteps,
     Model,
     Quiet,
     Refine,
@@ -72,9 +73,7 @@ def fit_command(
     candidates: Candidates = None,
     standardize: Standardize = None,
     interventions: Interventions = None,
-    max_steps: Annotated[
-        int | None, typer.Option(help="Steps or sweeps in a stage, at most.")
-    ] = None,
+    max_steps: MaxSteps = None,
     resamples: Annotated[int, typer.Option(help="Refit so often, to see which edges hold.")] = 0,
     drop: Drop = None,
     drop_missing: DropMissing = False,

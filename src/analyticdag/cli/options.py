@@ -86,6 +86,7 @@ Standardize = Annotated[
 Interventions = Annotated[
     str | None, typer.Option(help="Column that names what was perturbed in each row.")
 ]
+MaxSteps = Annotated[int | None, typer.Option(help="Steps or sweeps in a stage, at most.")]
 Drop = Annotated[list[str] | None, typer.Option(help="Leave a column out; repeatable.")]
 DropMissing = Annotated[
     bool, typer.Option("--drop-missing", help="Leave out rows with missing values.")

@@ -20,7 +20,7 @@ __all__ = ["minimal_set", "optimal_set"]
 def optimal_set(graph: BoolArray, reach: BoolArray, x: int, y: int) -> IntArray:
     """Return the optimal adjustment set; empty where x has no effect on y."""
     causal = _causal_nodes(reach, x, y)
-    forbidden = reach[causal].any(axis=0)
+    forbidden: BoolArray = np.any(reach[causal], axis=0)
     forbidden[x] = True
     parents = graph[:, causal].any(axis=1)
     best: IntArray = np.flatnonzero(parents & ~forbidden)

@@ -51,7 +51,7 @@ class Equations:
     @cached_property
     def paths(self) -> FloatArray:
         """T = (I - W)⁻¹: total effects of every node on every node; one on the diagonal."""
-        T: FloatArray = np.linalg.inv(np.eye(len(self.graph)) - self.weights)
+        T = np.asarray(np.linalg.inv(np.eye(len(self.graph)) - self.weights), np.float64)
         # Rounding must not make an effect where no directed path is.
         T[~self.reach] = 0.0
         return T
@@ -93,4 +93,4 @@ class Equations:
         parents: IntArray = np.flatnonzero(self.graph[:, j])
         S = self.moments.covariance_of(j)
         inverse = np.linalg.pinv(S[np.ix_(parents, parents)], rcond=_RANK, hermitian=True)
-        return parents, inverse, S[parents, j]
+        return parents, np.asarray(inverse, np.float64), S[parents, j]

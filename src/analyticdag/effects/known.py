@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from numbers import Integral
 from typing import Any
 
 import networkx as nx
@@ -97,8 +98,7 @@ class Known:
         if node in self.names:
             return self.names.index(node)
         numbered = any(isinstance(name, int) for name in self.names)  # then a number is a name
-        is_number = isinstance(node, int | np.integer) and not isinstance(node, bool)
-        if is_number and not numbered and 0 <= node < len(self.names):
+        if isinstance(node, Integral) and not numbered and 0 <= node < len(self.names):
             return int(node)
         raise InputError(f"{what}={node!r} is no column; the columns are {self.names[:10]}")
 

@@ -107,8 +107,7 @@ def _cut(equations: Equations, setting: dict[int, float]) -> FloatArray:
     """Return T = (I - W)⁻¹ without the edges into columns that are set."""
     W = equations.weights.copy()
     W[:, list(setting)] = 0.0
-    T: FloatArray = np.linalg.inv(np.eye(len(W)) - W)
-    return T
+    return np.asarray(np.linalg.inv(np.eye(len(W)) - W), np.float64)
 
 
 def _mean(known: Known, equations: Equations, setting: dict[int, float]) -> FloatArray:

@@ -35,10 +35,11 @@ from analyticdag.search.regression import (
 # A move must lower the score by more than this: smaller differences are rounding, of scores that
 # are about n * d, 1e3 to 1e7, with 16 digits.
 GAIN = 1e-6
-# A walk this many edge prices uphill is given up: what lies behind is another valley. That made moves
-# three times cheaper; other values were not tried.
+# A walk this many edge prices uphill is given up: what lies behind is another valley. That made
+# moves three times cheaper; other values were not tried.
 UPHILL = 10.0
-# Up- and down-dates lose digits; after this many a node is factorised anew. A guess on the safe side.
+# Up- and down-dates lose digits; after this many a node is factorised anew. A guess on the safe
+# side.
 REFRESH = 64
 # The target of a move that may go anywhere: a place that no order has.
 ANYWHERE = 2147483647

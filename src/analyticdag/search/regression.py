@@ -14,8 +14,8 @@ from analyticdag.search.records import COLLINEAR, Data, Regression, Rules, State
 
 # Steps must beat their price by this share: rounding must not make grow and shrink alternate.
 MARGIN = 1e-9
-# A residual variance of this many noise variances says that parents are missing: 13 standard errors,
-# sqrt(2 / n) each, at 1,000 rows.
+# A residual variance of this many noise variances says that parents are missing: 13 standard
+# errors, sqrt(2 / n) each, at 1,000 rows.
 FAR = 1.6
 # A parent that explains less than this many standard errors, squared, may then be an accident: one
 # in 5,000 candidates exceeds it by chance.
