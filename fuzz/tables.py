@@ -126,8 +126,7 @@ _OTHER = (
     "X = X.astype(object); X[{i}:{i1}, {j}:{j1}] = {thing}",
     "X = X.astype(object); X[:, {j}:{j1}] = {thing}",
     "import pandas as pd; X = pd.DataFrame(X); X.iloc[{i}:{i1}, {j}:{j1}] = np.nan",
-    "import pandas as pd; X = pd.DataFrame(X).astype('Float64'); "
-    "X.iloc[{i}:{i1}, {j}:{j1}] = pd.NA",
+    "import pandas as pd; X = pd.DataFrame(X).astype('Float64').mask(X > {cut})",
     "import pandas as pd; X = pd.DataFrame(X).astype('category')",
     "import pandas as pd; X = pd.DataFrame(X).astype(pd.SparseDtype(float))",
     "import pandas as pd; X = pd.DataFrame(X).astype(str)",

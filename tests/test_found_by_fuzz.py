@@ -67,3 +67,8 @@ def test_a_sparse_tensor_is_refused() -> None:
     torch = pytest.importorskip("torch")
     with pytest.raises(DataError, match="to_dense"):
         AnalyticDAG().fit(torch.tensor(X).to_sparse())
+
+
+def test_progress_that_cannot_be_called_is_refused() -> None:
+    with pytest.raises(ParameterError, match="progress must be a function"):
+        bootstrap(AnalyticDAG(solver="order"), X, 2, progress=0.5)  # type: ignore[arg-type]

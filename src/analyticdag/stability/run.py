@@ -11,7 +11,7 @@ import joblib
 import numpy as np
 from sklearn.base import clone
 
-from analyticdag._parameters import file_name, whole
+from analyticdag._parameters import file_name, shown, whole
 from analyticdag._validation import check_table, column_names
 from analyticdag.errors import AnalyticDAGWarning, ParameterError
 from analyticdag.interventions import intervention_mask
@@ -55,6 +55,8 @@ def bootstrap(
     mask = intervention_mask(interventions, names, len(values))
     scheme = check_scheme(len(values), subsample, _seed(random_state, checkpoint), n_resamples)
     path = file_name("checkpoint", checkpoint)
+    if progress is not None and not callable(progress):
+        raise ParameterError(f"progress must be a function or None, not {shown(progress)}")
     single = _single(estimator)
     with held_checkpoint(path):
         file = None
