@@ -111,7 +111,7 @@ def judge_run(run: Any) -> None:
 
 
 def _judge_edge(edge: Any, run: Any) -> None:
-    from analyticdag.linear.labels import FixedBy
+    from analyticdag.fitting.edges import FixedBy
 
     if edge.weight != run.weights[edge.source, edge.target]:
         raise Violation("contradiction", f"{edge} but {run.weights}", "edges.weight")

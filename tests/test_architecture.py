@@ -46,7 +46,7 @@ LAYERS: list[set[str]] = [
     },
     {"simulate", "metrics", "datasets"},
     {"optimize", "search"},
-    {"effects"},
+    {"effects", "fitting"},
     {"linear", "nonlinear", "baselines"},
     {"stability", "diagnostics", "io", "report"},
     {"__init__"},

@@ -175,7 +175,7 @@ def test_the_states_go_last(shell: Shell, table: Path, monkeypatch: pytest.Monke
 
     with monkeypatch.context() as patch:
         patch.setattr("os.fsync", full)
-        patch.setattr("analyticdag.linear.checkpoint.Checkpoint.save", lambda *_: None)
+        patch.setattr("analyticdag.fitting.checkpoint.Checkpoint.save", lambda *_: None)
         patch.setattr("analyticdag.stability.counts.CountsFile.save", lambda *_: None)
         result = shell(*same)
     assert result.code == 1

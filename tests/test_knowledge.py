@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analyticdag.errors import KnowledgeError
-from analyticdag.knowledge import Constraints, Knowledge
+from analyticdag.knowledge import EdgeMasks, Knowledge
 
 NAMES = ["a", "b", "c", "d"]
 
 
 def test_without_knowledge_everything_but_loops_is_allowed() -> None:
     np.testing.assert_array_equal(Knowledge().allowed(NAMES), ~np.eye(4, dtype=bool))
-    np.testing.assert_array_equal(Constraints.free(4).allowed, ~np.eye(4, dtype=bool))
-    assert not Constraints.free(4).required.any()
+    np.testing.assert_array_equal(EdgeMasks.free(4).allowed, ~np.eye(4, dtype=bool))
+    assert not EdgeMasks.free(4).required.any()
 
 
 def test_required_and_forbidden_edges_reach_the_masks() -> None:

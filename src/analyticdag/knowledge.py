@@ -4,7 +4,7 @@
 come from the same or an earlier tier) and a limit on the number of parents. Contradictions are
 refused when it is built, and again when names and indices of a data set are put together.
 
-    Knowledge.resolve(names) -> Constraints(allowed, required, max_parents)
+    Knowledge.resolve(names) -> EdgeMasks(allowed, required, max_parents)
 
 `allowed[i, j]` is False wherever i -> j cannot be: on the diagonal, where forbidden, against the
 tiers, and where it would close a cycle with required edges. `candidate_mask` (candidates.py) adds
@@ -25,14 +25,14 @@ from analyticdag._parameters import is_hashable, is_missing, shown, whole
 from analyticdag._typing import BoolArray
 from analyticdag.errors import KnowledgeError
 
-__all__ = ["Constraints", "Edge", "Knowledge", "Tiers"]
+__all__ = ["Edge", "EdgeMasks", "Knowledge", "Tiers"]
 
 Edge: TypeAlias = tuple[Hashable, Hashable]
 Tiers: TypeAlias = tuple[tuple[Hashable, ...], ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Constraints:
+class EdgeMasks:
     """Knowledge on the columns of one data set: two (d, d) masks and a limit."""
 
     allowed: BoolArray
@@ -40,14 +40,14 @@ class Constraints:
     max_parents: int | None = None
 
     @classmethod
-    def free(cls, n_features: int) -> Constraints:
+    def free(cls, n_features: int) -> EdgeMasks:
         """Return constraints that allow every edge except self-loops."""
         return cls(~np.eye(n_features, dtype=bool), np.zeros((n_features, n_features), dtype=bool))
 
-    def restricted_to(self, candidates: BoolArray) -> Constraints:
+    def restricted_to(self, candidates: BoolArray) -> EdgeMasks:
         """Return the same constraints with edges only among the candidates; required ones stay."""
         allowed = (self.allowed & candidates) | self.required
-        return Constraints(allowed, self.required, self.max_parents)
+        return EdgeMasks(allowed, self.required, self.max_parents)
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Knowledge:
             "max_parents": self.max_parents,
         }
 
-    def resolve(self, names: Sequence[Hashable]) -> Constraints:
+    def resolve(self, names: Sequence[Hashable]) -> EdgeMasks:
         """Return the masks for data with these column names."""
         find = _column_finder(names)
         # Again, now that "Raf" and 0 are known to be one column.
@@ -112,7 +112,7 @@ class Knowledge:
         )
         # i -> j is out when j reaches i through required edges (or is i): it would close a cycle.
         allowed &= ~_reachability(required).T
-        return Constraints(allowed, required, self.max_parents)
+        return EdgeMasks(allowed, required, self.max_parents)
 
     def allowed(self, names: Sequence[Hashable]) -> BoolArray:
         """Return the mask of edges that may exist."""

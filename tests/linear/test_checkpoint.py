@@ -124,8 +124,8 @@ def test_a_bomb_and_a_file_of_another_shape_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore::analyticdag.errors.NotConvergedWarning")
 def test_a_path_that_diverged_is_read_back(tmp_path: Path) -> None:
-    from analyticdag.linear.checkpoint import Checkpoint
-    from analyticdag.linear.placement import choose_placement
+    from analyticdag.fitting.checkpoint import Checkpoint
+    from analyticdag.fitting.placement import choose_placement
     from analyticdag.optimize.path import PathState
     from analyticdag.optimize.trace import Stop, Trace, TraceRecord
 

@@ -7,9 +7,9 @@ import pytest
 
 from analyticdag import AnalyticDAG
 from analyticdag._typing import FloatArray
+from analyticdag.fitting.edges import FixedBy
+from analyticdag.fitting.statistics import Statistics
 from analyticdag.linear.choice import EQUAL, UNEQUAL, LossChoice, choose_loss, variances_agree
-from analyticdag.linear.labels import FixedBy
-from analyticdag.linear.statistics import Statistics
 from analyticdag.losses import covariance
 
 

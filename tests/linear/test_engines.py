@@ -13,10 +13,10 @@ import pytest
 
 from analyticdag import AnalyticDAG, Knowledge
 from analyticdag.errors import NotConvergedWarning, ParameterError, ScaleWarning
+from analyticdag.fitting.statistics import Statistics
 from analyticdag.functions import Exponential, Inverse
 from analyticdag.graphs import is_dag, to_cpdag
 from analyticdag.linear.starts import Start
-from analyticdag.linear.statistics import Statistics
 from analyticdag.metrics import compare
 from analyticdag.optimize.exact import Columns
 from analyticdag.optimize.schedule import Schedule, Stage

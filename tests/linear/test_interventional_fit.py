@@ -12,9 +12,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from analyticdag import AnalyticDAG, Knowledge
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.errors import DataError, ParameterError
+from analyticdag.fitting.edges import FixedBy
 from analyticdag.graphs import to_cpdag
 from analyticdag.interventions import equivalence_class
-from analyticdag.linear.labels import FixedBy
 from analyticdag.metrics import compare
 from analyticdag.simulate import simulate
 

@@ -7,15 +7,15 @@ import pytest
 
 from analyticdag import AnalyticDAG, Knowledge
 from analyticdag._typing import BoolArray
-from analyticdag.graphs import to_cpdag
-from analyticdag.interventions import Moments
-from analyticdag.linear.labels import (
+from analyticdag.fitting.edges import (
     FixedBy,
     directions,
     edge_strength,
     edge_table,
     near_border,
 )
+from analyticdag.graphs import to_cpdag
+from analyticdag.interventions import Moments
 from analyticdag.losses import covariance
 from analyticdag.optimize.trace import Status
 from analyticdag.simulate import simulate

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from analyticdag.graphs import is_dag
-from analyticdag.knowledge import Constraints
+from analyticdag.knowledge import EdgeMasks
 from analyticdag.metrics import compare
 from analyticdag.nonlinear.climb import climb
 from analyticdag.nonlinear.splines import spline_basis
@@ -65,7 +65,7 @@ def test_fits_are_least_squares_with_one_parent_more_or_less(parents: list[int])
 @pytest.mark.parametrize("pooled", [True, False])
 def test_no_single_edge_improves_where_the_climb_ends(pooled: bool) -> None:
     X = bent()
-    found = climb(Surfaces(X), np.zeros((5, 5), dtype=bool), Constraints.free(5), pooled=pooled)
+    found = climb(Surfaces(X), np.zeros((5, 5), dtype=bool), EdgeMasks.free(5), pooled=pooled)
     assert is_dag(found.adjacency)
     assert found.score == pytest.approx(bic(X, found.adjacency, pooled=pooled), rel=1e-7)
     assert found.n_moves >= found.n_edges > 0
@@ -83,7 +83,7 @@ def test_it_finds_equations_that_bend() -> None:
     for seed in range(3):
         sim = simulate("ER1", n_nodes=10, n_samples=1000, mechanism="gp", seed=seed)
         start = np.zeros((10, 10), dtype=bool)
-        found = climb(Surfaces(sim.data), start, Constraints.free(10), pooled=True)
+        found = climb(Surfaces(sim.data), start, EdgeMasks.free(10), pooled=True)
         wrong += compare(sim.weights, found.adjacency).shd
     assert wrong <= 9  # the empty graph has 30
 
@@ -97,16 +97,16 @@ def test_an_effect_that_needs_two_parents_together_is_seen() -> None:
     assert both.left < 0.9 * alone.left
     start = np.zeros((3, 3), dtype=bool)
     start[:2, 2] = True
-    assert (climb(surfaces, start, Constraints.free(3), pooled=True).adjacency == start).all()
+    assert (climb(surfaces, start, EdgeMasks.free(3), pooled=True).adjacency == start).all()
 
 
 def test_knowledge_holds_all_the_way() -> None:
     X = bent(8, n_samples=500)
-    free = climb(Surfaces(X), np.zeros((8, 8), dtype=bool), Constraints.free(8), pooled=True)
+    free = climb(Surfaces(X), np.zeros((8, 8), dtype=bool), EdgeMasks.free(8), pooled=True)
     i, t = np.argwhere(free.adjacency)[0]
     allowed, required = ~np.eye(8, dtype=bool), np.zeros((8, 8), dtype=bool)
     allowed[i, t], required[t, i] = False, True
-    known = Constraints(allowed, required, max_parents=2)
+    known = EdgeMasks(allowed, required, max_parents=2)
     found = climb(Surfaces(X), required, known, pooled=True).adjacency
     assert is_dag(found)
     assert found[t, i]
@@ -120,7 +120,7 @@ def test_noise_has_few_edges_however_few_the_rows(n_samples: int, full: bool) ->
     X = np.random.default_rng(1).normal(size=(n_samples, 12))
     start = np.triu(np.ones((12, 12), dtype=bool), 1) & full
     surfaces = Surfaces(X)
-    found = climb(surfaces, start, Constraints.free(12), pooled=False)
+    found = climb(surfaces, start, EdgeMasks.free(12), pooled=False)
     nodes = [surfaces.fits(t, np.flatnonzero(found.adjacency[:, t])) for t in range(12)]
     assert max(node.functions for node in nodes) * 5 <= n_samples
     assert found.n_edges <= 4
@@ -130,7 +130,7 @@ def test_noise_has_few_edges_however_few_the_rows(n_samples: int, full: bool) ->
 def test_it_ends_on_columns_that_are_nearly_the_same(noise: float) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 1)) + noise * rng.normal(size=(300, 5))
-    found = climb(Surfaces(X), np.zeros((5, 5), dtype=bool), Constraints.free(5), pooled=False)
+    found = climb(Surfaces(X), np.zeros((5, 5), dtype=bool), EdgeMasks.free(5), pooled=False)
     assert is_dag(found.adjacency)
     assert 4 <= found.n_edges <= (4 if noise < 1e-3 else 10)  # a copy needs one parent
 

@@ -23,10 +23,10 @@ from analyticdag.errors import (
     ParameterError,
     ScaleWarning,
 )
+from analyticdag.fitting.edges import FixedBy
 from analyticdag.functions import Exponential, Inverse
 from analyticdag.graphs import is_dag
 from analyticdag.io import load_run, record_of, save_run
-from analyticdag.linear.labels import FixedBy
 from analyticdag.nonlinear import gran_dag
 from analyticdag.optimize.trace import Status
 from analyticdag.report import render_report

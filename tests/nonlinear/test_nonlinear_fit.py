@@ -14,7 +14,7 @@ import torch
 
 from analyticdag import Knowledge, NonlinearDAG
 from analyticdag.errors import DataWarning, NotConvergedWarning
-from analyticdag.knowledge import Constraints
+from analyticdag.knowledge import EdgeMasks
 from analyticdag.nonlinear import refit as refit_module
 from analyticdag.nonlinear.learn import _finished
 from analyticdag.nonlinear.networks import Networks, Shape
@@ -78,7 +78,7 @@ def test_a_pruned_edge_takes_up_no_place() -> None:
     strength[0, 2], strength[1, 2] = 0.5, 0.9  # noise, 1, got the larger weight
     networks = Networks.drawn(Shape(3, ()), 0, torch.float64, "cpu")
     trained = Trained(networks, strength, 0.1, Trace(), 0)
-    limited = replace(Constraints.free(3), max_parents=1)
+    limited = replace(EdgeMasks.free(3), max_parents=1)
     assert np.argwhere(_finished(trained, X, 1e-3, limited).adjacency).tolist() == [[0, 2]]
     assert np.argwhere(_finished(trained, X, None, limited).adjacency).tolist() == [[1, 2]]
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from analyticdag._typing import FloatArray
 from analyticdag.errors import ParameterError
+from analyticdag.fitting.edges import Edge, FixedBy
 from analyticdag.graphs import is_dag
-from analyticdag.linear.labels import Edge, FixedBy
 from analyticdag.stability import Stability
 
 

@@ -1,7 +1,7 @@
 """A fit as plain data: `SavedRun` holds all that files and reports show, and no estimator.
 
 `record_of(estimator)` is the one place that reads the estimator's attributes. Every `EdgeRecord`
-says what fixed its direction, in the words of `analyticdag.linear.labels.FixedBy`.
+says what fixed its direction, in the words of `analyticdag.fitting.edges.FixedBy`.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from numpy.typing import ArrayLike
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag._validation import column_names
 from analyticdag.errors import InputError
+from analyticdag.fitting.edges import FixedBy, directions
 from analyticdag.graphs import edge_list, to_cpdag, topological_order
 from analyticdag.io.audit import Audit
 from analyticdag.knowledge import Knowledge
-from analyticdag.linear.labels import FixedBy, directions
 from analyticdag.optimize.trace import Trace
 
 # What holds in every graph that fits the data equally well.

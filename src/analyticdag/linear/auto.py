@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from analyticdag.linear.statistics import Statistics
+from analyticdag.fitting.statistics import Statistics
 from analyticdag.optimize.trace import SearchRecord
 
 # Columns up to which the path takes a tenth of a second, and half a second, standardised.

@@ -33,7 +33,7 @@ import numpy as np
 from scipy.stats import chi2
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
-from analyticdag.linear.statistics import Statistics
+from analyticdag.fitting.statistics import Statistics
 from analyticdag.losses import VARIANCE_FLOOR
 
 EQUAL, UNEQUAL = "likelihood-ev", "likelihood-nv"

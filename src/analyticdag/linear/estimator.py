@@ -29,14 +29,8 @@ from analyticdag._validation import (
 from analyticdag.acyclicity import Acyclicity
 from analyticdag.effects import Known, Outcome, intervene, sample
 from analyticdag.errors import NotConvergedWarning, ParameterError, ScaleWarning
-from analyticdag.functions import AnalyticFunction, Truncated
-from analyticdag.interventions import Moments, equivalence_class, intervention_mask
-from analyticdag.knowledge import Knowledge
-from analyticdag.linear.checkpoint import held_checkpoint
-from analyticdag.linear.choice import LossChoice
-from analyticdag.linear.fitted import keep_graph
-from analyticdag.linear.ignored import warn_about_ignored
-from analyticdag.linear.labels import (
+from analyticdag.fitting.checkpoint import held_checkpoint
+from analyticdag.fitting.edges import (
     Edge,
     FixedBy,
     directions,
@@ -44,12 +38,18 @@ from analyticdag.linear.labels import (
     edge_table,
     near_border,
 )
+from analyticdag.fitting.fitted import keep_graph
+from analyticdag.fitting.placement import choose_placement
+from analyticdag.fitting.statistics import Statistics
+from analyticdag.functions import AnalyticFunction, Truncated
+from analyticdag.interventions import Moments, equivalence_class, intervention_mask
+from analyticdag.knowledge import Knowledge
+from analyticdag.linear.choice import LossChoice
+from analyticdag.linear.ignored import warn_about_ignored
 from analyticdag.linear.learn import Learned, learn
 from analyticdag.linear.options import SCALE_LOSSES, Options
-from analyticdag.linear.paths import constraints_on, path_statistics
-from analyticdag.linear.placement import choose_placement
+from analyticdag.linear.paths import edge_masks, path_statistics
 from analyticdag.linear.selection import Selection, select
-from analyticdag.linear.statistics import Statistics
 from analyticdag.losses import VARIANCE_FLOOR, Logistic
 from analyticdag.optimize.path import Minimiser, traits_of
 from analyticdag.optimize.schedule import Schedule
@@ -278,21 +278,21 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
                 ScaleWarning,
                 stacklevel=3,
             )
-        constraints = constraints_on(statistics, options)
+        masks = edge_masks(statistics, options)
         # A minimiser may work on the caller's kind of array; compiled kernels read NumPy's.
         any_array = options.minimiser is not None and traits_of(options.minimiser).any_array
         place = choose_placement(like if any_array else None, self.device, self.dtype)
         self.selection_ = None
         seen = path_statistics(statistics, options)
-        start = options.start.checked(statistics, constraints).rescaled(statistics, seen)
+        start = options.start.checked(statistics, masks).rescaled(statistics, seen)
         options = replace(options, start=start)
         if options.to_choose:
-            self.selection_, start = select(seen, options, constraints, place)
+            self.selection_, start = select(seen, options, masks, place)
             best = self.selection_.best
             options = replace(
                 options, lambda1=best.lambda1, w_threshold=best.w_threshold, start=start
             )
-        learned = learn(statistics, options, constraints, place)
+        learned = learn(statistics, options, masks, place)
         self._keep(statistics, options, learned)
         warn_about_ignored(self, path=bool(learned.trace.records), stacklevel=3)
         return self

@@ -21,8 +21,11 @@ import logging
 from dataclasses import dataclass, replace
 
 from analyticdag._typing import IntArray
+from analyticdag.fitting.finish import Finished, finish
+from analyticdag.fitting.placement import Placement, to_float64
+from analyticdag.fitting.statistics import Statistics
 from analyticdag.graphs import topological_order
-from analyticdag.knowledge import Constraints
+from analyticdag.knowledge import EdgeMasks
 from analyticdag.linear.auto import Plan, after_the_search, before_the_search
 from analyticdag.linear.choice import (
     EQUAL,
@@ -32,12 +35,9 @@ from analyticdag.linear.choice import (
     least_squares_weights,
     variances_agree,
 )
-from analyticdag.linear.finish import Finished, finish
 from analyticdag.linear.options import Options
 from analyticdag.linear.paths import learn_path, path_options, path_statistics
-from analyticdag.linear.placement import Placement, to_float64
 from analyticdag.linear.refine import further_starts, refine
-from analyticdag.linear.statistics import Statistics
 from analyticdag.optimize.trace import SearchRecord, Status, Trace
 
 logger = logging.getLogger(__name__)
@@ -55,17 +55,14 @@ class Learned:
     choice: LossChoice | None = None
 
 
-def learn(
-    statistics: Statistics, options: Options, constraints: Constraints, place: Placement
-) -> Learned:
+def learn(statistics: Statistics, options: Options, masks: EdgeMasks, place: Placement) -> Learned:
     """Learn a DAG as the options say."""
     if options.refine:
-        return _searched(statistics, options, constraints, place)
+        return _searched(statistics, options, masks, place)
     if options.loss != "auto":
-        return _path(statistics, options, constraints, place)
+        return _path(statistics, options, masks, place)
     equal, unequal = (
-        _path(statistics, replace(options, loss=loss), constraints, place)
-        for loss in (EQUAL, UNEQUAL)
+        _path(statistics, replace(options, loss=loss), masks, place) for loss in (EQUAL, UNEQUAL)
     )
     refitted = [
         least_squares_weights(statistics.S, one.finished.adjacency) for one in (equal, unequal)
@@ -74,12 +71,10 @@ def learn(
     return replace(equal if choice.loss == EQUAL else unequal, choice=choice)
 
 
-def _path(
-    statistics: Statistics, options: Options, constraints: Constraints, place: Placement
-) -> Learned:
+def _path(statistics: Statistics, options: Options, masks: EdgeMasks, place: Placement) -> Learned:
     """Follow the path and make a DAG of where it ends."""
-    path = learn_path(statistics, options, constraints, place)
-    finished = finish(to_float64(path.weights), options.w_threshold, constraints)
+    path = learn_path(statistics, options, masks, place)
+    finished = finish(to_float64(path.weights), options.w_threshold, masks)
     status = path.status
     if status is Status.CONVERGED and finished.on_cycles:
         status = Status.CYCLES_LEFT
@@ -87,10 +82,10 @@ def _path(
 
 
 def _searched(
-    statistics: Statistics, options: Options, constraints: Constraints, place: Placement
+    statistics: Statistics, options: Options, masks: EdgeMasks, place: Placement
 ) -> Learned:
     """Search over orders, from the path's order too where there is a path."""
-    searched = _Search(statistics, options, constraints, place)
+    searched = _Search(statistics, options, masks, place)
     plan = before_the_search(statistics) if options.auto else None
     if options.minimiser is not None and (plan is None or plan.path):
         searched.follow_path()
@@ -110,23 +105,23 @@ class _Search:
     """One fit by search: what is searched, and the path that starts it if there is one."""
 
     def __init__(
-        self, statistics: Statistics, options: Options, constraints: Constraints, place: Placement
+        self, statistics: Statistics, options: Options, masks: EdgeMasks, place: Placement
     ) -> None:
         self.statistics, self.options = statistics, options
-        self.constraints, self.place = constraints, place
+        self.masks, self.place = masks, place
         self.trace, self.n_iter = Trace(), 0
         self.starts: dict[str, IntArray] = {}
 
     def follow_path(self) -> None:
         """Take the path's order for a start; whether the path met its tolerance does not matter."""
         seen = path_statistics(self.statistics, self.options)
-        path = _path(seen, path_options(self.options, seen), self.constraints, self.place)
+        path = _path(seen, path_options(self.options, seen), self.masks, self.place)
         self.starts["path"] = topological_order(path.finished.adjacency)
         self.trace, self.n_iter = path.trace, path.n_iter
 
     def search(self) -> Learned:
         """Search from the path's order, if there is one, and from cheap ones."""
-        given = self.statistics, self.options, self.constraints, self.starts
+        given = self.statistics, self.options, self.masks, self.starts
         if self.options.loss == "auto":
             finished, records, choice = _searched_for_both(*given)
         else:
@@ -140,12 +135,12 @@ class _Search:
         if plan.path:
             self.follow_path()
         elif plan.again:
-            self.starts |= further_starts(self.statistics, self.constraints, self.options.seed)
+            self.starts |= further_starts(self.statistics, self.masks, self.options.seed)
         else:
             return found
         best = {"best so far": topological_order(found.finished.adjacency)}
         options = replace(self.options, seed=self.options.seed + 1)
-        given = self.statistics, options, self.constraints, best | self.starts
+        given = self.statistics, options, self.masks, best | self.starts
         finished, record = refine(*given, found.loss, cheap=False)
         before = next(one for one in found.trace.search if one.loss == found.loss)
         better = record.score < before.score
@@ -167,7 +162,7 @@ class _Search:
 
 
 def _searched_for_both(
-    statistics: Statistics, options: Options, constraints: Constraints, starts: dict[str, IntArray]
+    statistics: Statistics, options: Options, masks: EdgeMasks, starts: dict[str, IntArray]
 ) -> tuple[Finished, tuple[SearchRecord, ...], LossChoice]:
     """Search under equal variances, and under unequal ones unless the first settles it.
 
@@ -175,12 +170,12 @@ def _searched_for_both(
     standardised data the first is: it could not be accepted.
     """
     if statistics.looks_standardised:
-        unequal, record = refine(statistics, options, constraints, starts, UNEQUAL)
+        unequal, record = refine(statistics, options, masks, starts, UNEQUAL)
         return unequal, (record,), choose_loss(statistics, unequal.weights, unequal.weights)
-    equal, record = refine(statistics, options, constraints, starts, EQUAL)
+    equal, record = refine(statistics, options, masks, starts, EQUAL)
     choice = choose_loss(statistics, equal.weights, equal.weights)
     if choice.loss == EQUAL and variances_agree(statistics, equal.weights):
         return equal, (record,), choice
-    unequal, other = refine(statistics, options, constraints, starts, UNEQUAL)
+    unequal, other = refine(statistics, options, masks, starts, UNEQUAL)
     choice = choose_loss(statistics, equal.weights, unequal.weights)
     return equal if choice.loss == EQUAL else unequal, (record, other), choice

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from analyticdag.candidates import candidate_mask
 from analyticdag.errors import ParameterError
-from analyticdag.knowledge import Constraints
-from analyticdag.linear.checkpoint import Checkpoint, fingerprint
+from analyticdag.fitting.checkpoint import Checkpoint, fingerprint
+from analyticdag.fitting.placement import Placement
+from analyticdag.fitting.statistics import Statistics
+from analyticdag.knowledge import EdgeMasks
 from analyticdag.linear.choice import UNEQUAL
 from analyticdag.linear.options import Options
-from analyticdag.linear.placement import Placement
-from analyticdag.linear.statistics import Statistics
 from analyticdag.losses import Logistic, Loss, covariance_loss
 from analyticdag.optimize.path import PathState, follow
 from analyticdag.optimize.problem import Problem
@@ -21,7 +21,7 @@ from analyticdag.optimize.trace import Trace
 logger = logging.getLogger(__name__)
 
 
-def constraints_on(statistics: Statistics, options: Options) -> Constraints:
+def edge_masks(statistics: Statistics, options: Options) -> EdgeMasks:
     """Return what knowledge and candidates say about the columns at hand."""
     known = options.knowledge.resolve(statistics.names)
     plausible = candidate_mask(options.candidates, statistics.S, statistics.n_samples)
@@ -29,7 +29,7 @@ def constraints_on(statistics: Statistics, options: Options) -> Constraints:
 
 
 def learn_path(
-    statistics: Statistics, options: Options, constraints: Constraints, place: Placement
+    statistics: Statistics, options: Options, masks: EdgeMasks, place: Placement
 ) -> PathState:
     """Follow the path on the arrays that `place` stands for."""
     assert options.minimiser is not None
@@ -37,12 +37,12 @@ def learn_path(
         loss=_loss(statistics, options, place),
         function=options.function,
         lambda1=options.lambda1,
-        allowed=place.put(constraints.allowed),
-        penalised=place.put(~constraints.required),
+        allowed=place.put(masks.allowed),
+        penalised=place.put(~masks.required),
     )
-    weights = options.start.of_path(statistics, constraints)
+    weights = options.start.of_path(statistics, masks)
     start = PathState(place.put(weights), Trace(start=options.start.name))
-    checkpoint = _checkpoint(statistics, options, constraints, place)
+    checkpoint = _checkpoint(statistics, options, masks, place)
     return follow(
         problem,
         options.schedule,
@@ -68,7 +68,7 @@ def path_options(options: Options, statistics: Statistics) -> Options:
 
 
 def _checkpoint(
-    statistics: Statistics, options: Options, constraints: Constraints, place: Placement
+    statistics: Statistics, options: Options, masks: EdgeMasks, place: Placement
 ) -> Checkpoint | None:
     if options.checkpoint is None:
         return None
@@ -79,8 +79,8 @@ def _checkpoint(
     digest = fingerprint(
         statistics.S,
         rows,
-        constraints.allowed,
-        constraints.required,
+        masks.allowed,
+        masks.required,
         options.start.weights,
         settings={**settings, "dtype": str(place.dtype), "start": options.start.name},
     )

@@ -9,12 +9,12 @@ from typing import Literal
 import numpy as np
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
-from analyticdag.knowledge import Constraints
+from analyticdag.fitting.finish import Finished
+from analyticdag.fitting.statistics import Statistics
+from analyticdag.knowledge import EdgeMasks
 from analyticdag.linear.choice import UNEQUAL
-from analyticdag.linear.finish import Finished
 from analyticdag.linear.options import Options
 from analyticdag.linear.paths import path_statistics
-from analyticdag.linear.statistics import Statistics
 from analyticdag.optimize.trace import SearchRecord
 from analyticdag.orders import (
     conditional_variance_order,
@@ -47,7 +47,7 @@ def _gamma_of(price: float, statistics: Statistics) -> float:
 
 
 def cheap_starts(
-    statistics: Statistics, constraints: Constraints, seed: int, equal: bool
+    statistics: Statistics, masks: EdgeMasks, seed: int, equal: bool
 ) -> dict[str, IntArray]:
     """Return orders that cost next to nothing, bent to what is known.
 
@@ -57,7 +57,7 @@ def cheap_starts(
     nodes the order by variance is worth a search.
     """
     S, n = statistics.S, statistics.n_samples
-    before = precedence(constraints.allowed, constraints.required)
+    before = precedence(masks.allowed, masks.required)
     if equal and n < len(S):
         return {"variance": consistent_order(np.argsort(np.diag(S), kind="stable"), before)}
     if equal and n < _ROWS_PER_NODE * len(S):
@@ -69,11 +69,9 @@ def cheap_starts(
     return starts | _random_orders(S, before, seed, range(1, _RANDOM_STARTS + 1))
 
 
-def further_starts(
-    statistics: Statistics, constraints: Constraints, seed: int
-) -> dict[str, IntArray]:
+def further_starts(statistics: Statistics, masks: EdgeMasks, seed: int) -> dict[str, IntArray]:
     """Return random orders that no first search starts from."""
-    before = precedence(constraints.allowed, constraints.required)
+    before = precedence(masks.allowed, masks.required)
     numbers = range(_RANDOM_STARTS + 1, 2 * _RANDOM_STARTS + 1)
     return _random_orders(statistics.S, before, seed, numbers)
 
@@ -90,7 +88,7 @@ def _random_orders(
 def refine(
     statistics: Statistics,
     options: Options,
-    constraints: Constraints,
+    masks: EdgeMasks,
     starts: dict[str, IntArray],
     loss: str,
     *,
@@ -104,16 +102,16 @@ def refine(
 
     seen = path_statistics(statistics, options)
     if cheap:
-        starts = starts | cheap_starts(seen, constraints, options.seed, score == "equal")
+        starts = starts | cheap_starts(seen, masks, options.seed, score == "equal")
     gamma = rule_of_gamma(len(seen.S)) if options.gamma is None and score == "unequal" else None
     best = search_orders(
         statistics.S,
         statistics.n_samples,
         score=score,
         gamma=gamma if options.gamma is None else options.gamma,
-        allowed=constraints.allowed,
-        required=constraints.required,
-        max_parents=constraints.max_parents,
+        allowed=masks.allowed,
+        required=masks.required,
+        max_parents=masks.max_parents,
         moments=statistics.moments,
         starts=starts,
         random_state=options.seed,
@@ -128,5 +126,5 @@ def refine(
         gamma=_gamma_of(best.price, statistics),
         contributions=tuple(asdict(c) for c in best.contributions),
     )
-    adjacency = (best.weights != 0.0) | constraints.required
+    adjacency = (best.weights != 0.0) | masks.required
     return Finished(best.weights, adjacency), record

@@ -25,15 +25,15 @@ import numpy as np
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.errors import ParameterError
+from analyticdag.fitting.finish import finish
+from analyticdag.fitting.placement import Placement, to_float64
+from analyticdag.fitting.statistics import Statistics
 from analyticdag.interventions import Moments
-from analyticdag.knowledge import Constraints
+from analyticdag.knowledge import EdgeMasks
 from analyticdag.linear.choice import UNEQUAL, least_squares_weights
-from analyticdag.linear.finish import finish
 from analyticdag.linear.options import Options
 from analyticdag.linear.paths import learn_path, path_options
-from analyticdag.linear.placement import Placement, to_float64
 from analyticdag.linear.starts import Start
-from analyticdag.linear.statistics import Statistics
 from analyticdag.losses import VARIANCE_FLOOR, covariance, residual_variances
 
 logger = logging.getLogger(__name__)
@@ -90,7 +90,7 @@ class _Fits:
 
     statistics: Statistics
     options: Options
-    constraints: Constraints
+    masks: EdgeMasks
     place: Placement
     lambdas: list[float]
     rng: np.random.Generator
@@ -101,9 +101,9 @@ class _Fits:
         for number, lam in enumerate(self.lambdas, start=1):
             logger.debug("choosing lambda1: %d of %d, %.3g", number, len(self.lambdas), lam)
             here = replace(self.options, lambda1=lam, start=start)
-            path = learn_path(statistics, here, self.constraints, self.place)
+            path = learn_path(statistics, here, self.masks, self.place)
             weights = np.nan_to_num(to_float64(path.weights))
-            yield _cut(statistics, here, self.constraints, weights)
+            yield _cut(statistics, here, self.masks, weights)
             start = Start("series", weights)
 
     def on_subsets(
@@ -116,14 +116,14 @@ class _Fits:
 
 
 def select(
-    statistics: Statistics, options: Options, constraints: Constraints, place: Placement
+    statistics: Statistics, options: Options, masks: EdgeMasks, place: Placement
 ) -> tuple[Selection, Start]:
     """Return the series of lambdas with its choice, and where the chosen path began."""
     options = replace(path_options(options, statistics), checkpoint=None, verbose=0)
     criterion = options.criterion or "ebic"
     lambdas = [options.lambda1] if options.criterion is None else _lambdas(statistics, options)
     rng = np.random.default_rng(options.seed)
-    fits = _Fits(statistics, options, constraints, place, lambdas, rng)
+    fits = _Fits(statistics, options, masks, place, lambdas, rng)
     graphs = list(fits.series(statistics))
     if criterion == "ebic":
         scores = [graph.score for graph in graphs]
@@ -154,27 +154,25 @@ def _lambdas(statistics: Statistics, options: Options) -> list[float]:
     return [float(base * 2.0**power) for power in _POWERS]
 
 
-def _cut(
-    statistics: Statistics, options: Options, constraints: Constraints, weights: FloatArray
-) -> _Graph:
+def _cut(statistics: Statistics, options: Options, masks: EdgeMasks, weights: FloatArray) -> _Graph:
     """Apply the threshold, or the one with the best score."""
     if not options.choose_threshold:
-        return _graph(statistics, options, constraints, weights, options.w_threshold)
+        return _graph(statistics, options, masks, weights, options.w_threshold)
     sizes = np.unique(np.abs(weights[weights != 0.0]))
     places = np.linspace(0, len(sizes) - 1, min(_THRESHOLDS, len(sizes))).astype(int)
     thresholds = [float(size) for size in sizes[places]] or [0.0]
-    graphs = [_graph(statistics, options, constraints, weights, t) for t in thresholds]
+    graphs = [_graph(statistics, options, masks, weights, t) for t in thresholds]
     return min(graphs, key=lambda graph: graph.score)
 
 
 def _graph(
     statistics: Statistics,
     options: Options,
-    constraints: Constraints,
+    masks: EdgeMasks,
     weights: FloatArray,
     threshold: float,
 ) -> _Graph:
-    adjacency = finish(weights, threshold, constraints).adjacency
+    adjacency = finish(weights, threshold, masks).adjacency
     refitted = least_squares_weights(statistics.S, adjacency)
     score = _ebic(statistics, refitted, int(adjacency.sum()), pooled=options.loss != UNEQUAL)
     return _Graph(options.start, threshold, adjacency, refitted, score)

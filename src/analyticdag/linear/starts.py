@@ -12,8 +12,8 @@ import numpy as np
 
 from analyticdag._typing import FloatArray
 from analyticdag.errors import ParameterError
-from analyticdag.knowledge import Constraints
-from analyticdag.linear.statistics import Statistics
+from analyticdag.fitting.statistics import Statistics
+from analyticdag.knowledge import EdgeMasks
 
 NAMED = ("zero", "variance")
 
@@ -39,7 +39,7 @@ class Start:
             raise ParameterError(f"start must be one of {NAMED} or weights, not {asked!r}")
         return cls(asked) if isinstance(asked, str) else cls("given", asked)
 
-    def checked(self, statistics: Statistics, constraints: Constraints) -> Start:
+    def checked(self, statistics: Statistics, masks: EdgeMasks) -> Start:
         """Refuse given weights that do not fit the columns."""
         if self.weights is None:
             return self
@@ -53,7 +53,7 @@ class Start:
                 f"start must be {d} x {d} finite weights, [i, j] for i -> j; got shape {W.shape}"
                 + (" with NaN or infinite entries" if W.shape == (d, d) else "")
             )
-        wrong = np.argwhere((W != 0.0) & ~constraints.allowed)
+        wrong = np.argwhere((W != 0.0) & ~masks.allowed)
         if len(wrong):
             i, j = (statistics.names[k] for k in wrong[0])
             raise ParameterError(
@@ -68,7 +68,7 @@ class Start:
         ratio = after.scale / before.scale
         return replace(self, weights=self.weights * ratio[:, None] / ratio)
 
-    def of_path(self, statistics: Statistics, constraints: Constraints) -> FloatArray:
+    def of_path(self, statistics: Statistics, masks: EdgeMasks) -> FloatArray:
         """Return the weights to begin with."""
         if self.weights is not None:
             return self.weights
@@ -77,5 +77,5 @@ class Start:
         # Compiled code: imported when it is used, so that importing the package stays cheap.
         from analyticdag.optimize.columns import starting_weights
 
-        masks = constraints.allowed, constraints.required
-        return starting_weights(statistics.S, statistics.n_samples, "variance", *masks)
+        S, n = statistics.S, statistics.n_samples
+        return starting_weights(S, n, "variance", masks.allowed, masks.required)

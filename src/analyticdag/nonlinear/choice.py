@@ -21,7 +21,7 @@ import numpy as np
 
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag._validation import looks_standardised
-from analyticdag.knowledge import Constraints
+from analyticdag.knowledge import EdgeMasks
 from analyticdag.nonlinear.climb import climb
 from analyticdag.nonlinear.options import LOSSES
 from analyticdag.nonlinear.surfaces import Surfaces
@@ -47,7 +47,7 @@ class VarianceChoice:
 
 
 def choose_variance(
-    model: str, rows: FloatArray, varies: BoolArray, constraints: Constraints
+    model: str, rows: FloatArray, varies: BoolArray, masks: EdgeMasks
 ) -> VarianceChoice:
     """Choose for rows (n, d) in their own units, or in one common unit."""
     if model == "gran-dag":
@@ -62,7 +62,7 @@ def choose_variance(
         return _each("the columns are standardised, so their scales say nothing about directions")
     if len(rows) < LEAST_ROWS:
         return _each(f"{len(rows)} rows are too few to compare noise variances")
-    return _by_spread(_spread(rows, varies, constraints))
+    return _by_spread(_spread(rows, varies, masks))
 
 
 def _each(because: str, spread: float | None = None) -> VarianceChoice:
@@ -81,10 +81,10 @@ def _by_spread(spread: float) -> VarianceChoice:
     return VarianceChoice("equal", reason, spread)
 
 
-def _spread(rows: FloatArray, varies: BoolArray, constraints: Constraints) -> float:
+def _spread(rows: FloatArray, varies: BoolArray, masks: EdgeMasks) -> float:
     """Return how far apart the logarithms of the columns' noise variances are."""
     surfaces = Surfaces(np.where(varies, rows, 0.0))
-    found = climb(surfaces, constraints.required, constraints, pooled=True).adjacency
+    found = climb(surfaces, masks.required, masks, pooled=True).adjacency
     nodes = [surfaces.fits(int(t), np.flatnonzero(found[:, t])) for t in np.flatnonzero(varies)]
     freedom = [max(surfaces.n - 1 - node.functions, 1) for node in nodes]
     variances = np.array([node.left for node in nodes]) / freedom

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyticdag._typing import BoolArray, FloatArray
-from analyticdag.knowledge import Constraints
+from analyticdag.knowledge import EdgeMasks
 from analyticdag.nonlinear.surfaces import Fits, Surfaces
 
 _LEAST_GAIN = 1e-6  # of a move: less may be rounding
@@ -36,11 +36,9 @@ class Climbed:
         return int(self.adjacency.sum())
 
 
-def climb(
-    surfaces: Surfaces, start: BoolArray, constraints: Constraints, *, pooled: bool
-) -> Climbed:
+def climb(surfaces: Surfaces, start: BoolArray, masks: EdgeMasks, *, pooled: bool) -> Climbed:
     """Move from the DAG `start` to better ones until there is none."""
-    graph = _Graph(surfaces, start, constraints, pooled)
+    graph = _Graph(surfaces, start, masks, pooled)
     n_moves, score = 0, graph.score()
     # Every move lowers the score, so no graph comes twice; the bound is for what rounding may do.
     for _ in range(_MOVES_PER_PAIR * max(start.size, 1)):
@@ -59,11 +57,11 @@ class _Graph:
     """A DAG on its way, with what every node's regression is one edge away."""
 
     def __init__(
-        self, surfaces: Surfaces, start: BoolArray, constraints: Constraints, pooled: bool
+        self, surfaces: Surfaces, start: BoolArray, masks: EdgeMasks, pooled: bool
     ) -> None:
         self.adjacency = start.copy()
         self.surfaces = surfaces
-        self.constraints = constraints
+        self.masks = masks
         self.pooled = pooled
         self.n = surfaces.n
         self.varying = int(np.count_nonzero(surfaces.count))
@@ -73,7 +71,7 @@ class _Graph:
     def _fitted(self, t: int) -> Fits:
         """Regress a node, without its least useful parents where they are too many for the rows."""
         fits = self.surfaces.fits(t, np.flatnonzero(self.adjacency[:, t]))
-        free = self.adjacency[:, t] & ~self.constraints.required[:, t]
+        free = self.adjacency[:, t] & ~self.masks.required[:, t]
         while fits.too_many and free.any():
             weakest = int(np.argmin(np.where(free, fits.left_dropped, np.inf)))
             self.adjacency[weakest, t] = free[weakest] = False
@@ -102,7 +100,7 @@ class _Graph:
         dropped = self._change(np.column_stack([node.left_dropped for node in nodes]))
         more = np.column_stack([node.functions_added for node in nodes]) - used
         fewer = np.column_stack([node.functions_dropped for node in nodes]) - used
-        may_add, may_drop, may_turn = _legal_moves(self.adjacency, self.constraints)
+        may_add, may_drop, may_turn = _legal_moves(self.adjacency, self.masks)
         gains = np.stack(
             [
                 self._gain(added, more, may_add) - self.edge_price,
@@ -128,14 +126,12 @@ class _Graph:
         return gain
 
 
-def _legal_moves(
-    adjacency: BoolArray, constraints: Constraints
-) -> tuple[BoolArray, BoolArray, BoolArray]:
+def _legal_moves(adjacency: BoolArray, masks: EdgeMasks) -> tuple[BoolArray, BoolArray, BoolArray]:
     """Which edges can be added, dropped and turned: no cycle, nothing against knowledge."""
     below = _descendants(adjacency)
-    most = len(adjacency) if constraints.max_parents is None else constraints.max_parents
-    welcome = constraints.allowed & (adjacency.sum(axis=0) < most)
-    may_drop = adjacency & ~constraints.required
+    most = len(adjacency) if masks.max_parents is None else masks.max_parents
+    welcome = masks.allowed & (adjacency.sum(axis=0) < most)
+    may_drop = adjacency & ~masks.required
     # With a second way from i to t, the turned edge t -> i would close a cycle.
     second_way = adjacency @ below
     return welcome & ~adjacency & ~below.T, may_drop, may_drop & welcome.T & ~second_way

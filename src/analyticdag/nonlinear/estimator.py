@@ -28,13 +28,8 @@ from analyticdag.errors import (
     NotConvergedWarning,
     ScaleWarning,
 )
-from analyticdag.functions import AnalyticFunction, Truncated
-from analyticdag.graphs import to_cpdag
-from analyticdag.knowledge import Knowledge
-from analyticdag.linear.checkpoint import held_checkpoint
-from analyticdag.linear.finish import Finished
-from analyticdag.linear.fitted import keep_graph
-from analyticdag.linear.labels import (
+from analyticdag.fitting.checkpoint import held_checkpoint
+from analyticdag.fitting.edges import (
     NEAR,
     Edge,
     FixedBy,
@@ -43,8 +38,13 @@ from analyticdag.linear.labels import (
     edge_table,
     near_border,
 )
-from analyticdag.linear.placement import to_host
-from analyticdag.linear.statistics import Statistics
+from analyticdag.fitting.finish import Finished
+from analyticdag.fitting.fitted import keep_graph
+from analyticdag.fitting.placement import to_host
+from analyticdag.fitting.statistics import Statistics
+from analyticdag.functions import AnalyticFunction, Truncated
+from analyticdag.graphs import to_cpdag
+from analyticdag.knowledge import Knowledge
 from analyticdag.nonlinear.choice import VarianceChoice, choose_variance
 from analyticdag.nonlinear.options import ADVICE, AUTO, LEVEL, LOSSES, Options
 from analyticdag.optimize.trace import Status, Trace

@@ -13,9 +13,9 @@ import numpy as np
 import torch
 
 from analyticdag._typing import BoolArray, FloatArray
-from analyticdag.knowledge import Constraints
-from analyticdag.linear.finish import Finished, finish
-from analyticdag.linear.placement import to_float64
+from analyticdag.fitting.finish import Finished, finish
+from analyticdag.fitting.placement import to_float64
+from analyticdag.knowledge import EdgeMasks
 from analyticdag.nonlinear.likelihood import negative_log_likelihood, noise_variances, slopes
 from analyticdag.nonlinear.neighbours import plausible_parents
 from analyticdag.nonlinear.networks import Networks, Shape
@@ -61,9 +61,7 @@ class Learned:
     noise_variances: FloatArray
 
 
-def learn(
-    rows: FloatArray, varies: BoolArray, options: Options, constraints: Constraints
-) -> Learned:
+def learn(rows: FloatArray, varies: BoolArray, options: Options, masks: EdgeMasks) -> Learned:
     """Learn from centred rows (n, d); columns that do not vary are noise, and nothing else's."""
     # One thread: two take several times the processor time on networks this small, and longer.
     threads = torch.get_num_threads()
@@ -71,25 +69,23 @@ def learn(
     try:
         # Whoever calls may have switched gradients off for models of their own.
         with torch.inference_mode(False), torch.enable_grad():
-            return _learn(rows, varies, options, constraints)
+            return _learn(rows, varies, options, masks)
     finally:
         torch.set_num_threads(threads)
 
 
-def _learn(
-    rows: FloatArray, varies: BoolArray, options: Options, constraints: Constraints
-) -> Learned:
+def _learn(rows: FloatArray, varies: BoolArray, options: Options, masks: EdgeMasks) -> Learned:
     place = Place.of(options)
     if options.neighbours:
-        plausible = plausible_parents(rows, constraints.allowed, seed=options.seed)
-        constraints = constraints.restricted_to(plausible)
+        plausible = plausible_parents(rows, masks.allowed, seed=options.seed)
+        masks = masks.restricted_to(plausible)
     training, held_out = (place.put(part.T) for part in _split(rows, options.seed))
-    task = Task(rows, training, held_out, options, constraints, place)
+    task = Task(rows, training, held_out, options, masks, place)
     trained = train_gran_dag(task) if options.model == "gran-dag" else train_mlp(task)
-    finished, trace = _finished(trained, rows, options.level, constraints), trained.trace
+    finished, trace = _finished(trained, rows, options.level, masks), trained.trace
     status = _status(trained.reason, finished)
     if options.refine and varies.any():
-        adjacency, record = refine(rows, varies, finished.adjacency, options, constraints)
+        adjacency, record = refine(rows, varies, finished.adjacency, options, masks)
         finished, trace = Finished(adjacency.astype(float), adjacency), trace.searched([record])
         status = Status.SEARCHED if status.converged else status
     # An edge may be required where a column is constant: it is in the graph, with no effect.
@@ -125,14 +121,14 @@ def _split(rows: FloatArray, seed: int) -> tuple[FloatArray, FloatArray]:
 
 
 def _finished(
-    trained: Trained, rows: FloatArray, level: float | None, constraints: Constraints
+    trained: Trained, rows: FloatArray, level: float | None, masks: EdgeMasks
 ) -> Finished:
     """Break cycles, prune, and keep to a limit of parents."""
-    dag = finish(trained.strength, trained.threshold, replace(constraints, max_parents=None))
+    dag = finish(trained.strength, trained.threshold, replace(masks, max_parents=None))
     weights = dag.weights
     if level is not None:
         weights = np.where(significance(rows, dag.adjacency).keeps(level), weights, 0.0)
     # The limit comes last, so that an edge that is pruned does not take up a place. Required edges
     # stay whatever their weight.
-    limited = finish(weights, 0.0, constraints)
+    limited = finish(weights, 0.0, masks)
     return replace(limited, on_cycles=dag.on_cycles)

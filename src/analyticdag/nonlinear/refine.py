@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from analyticdag._typing import BoolArray, FloatArray
-from analyticdag.knowledge import Constraints
+from analyticdag.knowledge import EdgeMasks
 from analyticdag.nonlinear.climb import climb
 from analyticdag.nonlinear.options import LOSSES, Options
 from analyticdag.nonlinear.surfaces import Surfaces
@@ -22,7 +22,7 @@ def refine(
     varies: BoolArray,
     learned: BoolArray,
     options: Options,
-    constraints: Constraints,
+    masks: EdgeMasks,
 ) -> tuple[BoolArray, SearchRecord]:
     """Climb from the DAG that the networks learned and from no edges; the better end wins.
 
@@ -30,10 +30,10 @@ def refine(
     """
     surfaces = Surfaces(np.where(varies, rows, 0.0))
     pooled = options.variance == "equal"
-    starts = {"networks": learned, "no edges": constraints.required}
+    starts = {"networks": learned, "no edges": masks.required}
     ends = {}
     for label, start in starts.items():
-        ends[label] = end = climb(surfaces, start, constraints, pooled=pooled)
+        ends[label] = end = climb(surfaces, start, masks, pooled=pooled)
         if options.verbose:
             logger.info(
                 "search from %s: score=%.6g with %d edges after %d moves",

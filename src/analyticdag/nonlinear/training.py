@@ -16,9 +16,9 @@ import torch
 from analyticdag._typing import FloatArray
 from analyticdag.acyclicity import Acyclicity
 from analyticdag.errors import ParameterError
-from analyticdag.knowledge import Constraints
-from analyticdag.linear.checkpoint import Checkpoint, fingerprint
-from analyticdag.linear.placement import choose_placement, to_float64, torch_on
+from analyticdag.fitting.checkpoint import Checkpoint, fingerprint
+from analyticdag.fitting.placement import choose_placement, to_float64, torch_on
+from analyticdag.knowledge import EdgeMasks
 from analyticdag.nonlinear import gran_dag, mlp
 from analyticdag.nonlinear.likelihood import sensitivity
 from analyticdag.nonlinear.networks import Networks, Shape
@@ -72,13 +72,13 @@ class Task:
     training: torch.Tensor
     held_out: torch.Tensor
     options: Options
-    constraints: Constraints
+    masks: EdgeMasks
     place: Place
 
     @property
     def checkpoint(self) -> Checkpoint | None:
         """The file of this fit, if one was asked for."""
-        options, masks = self.options, self.constraints
+        options, masks = self.options, self.masks
         if options.checkpoint is None:
             return None
         settings = {name: getattr(options, name) for name in _SETTINGS}
@@ -111,7 +111,7 @@ def train_gran_dag(task: Task) -> Trained:
     constant = options.variance == "constant"
     shape = Shape(d, (options.hidden_units,) * 2, 1 if constant else 2, own_scale=constant)
     networks = Networks.drawn(shape, options.seed, place.dtype, place.device)
-    required = torch.as_tensor(task.constraints.required, device=place.device)
+    required = torch.as_tensor(task.masks.required, device=place.device)
     problem = gran_dag.Problem(
         task.training,
         task.held_out,
@@ -120,7 +120,7 @@ def train_gran_dag(task: Task) -> Trained:
         options.seed,
         options.max_steps,
     )
-    start = gran_dag.State(networks.values, place.put(task.constraints.allowed))
+    start = gran_dag.State(networks.values, place.put(task.masks.allowed))
     file = task.checkpoint
     saved = None if file is None else file.load(_packed(start).weights.shape)
     state = gran_dag.train(
@@ -150,8 +150,8 @@ def train_mlp(task: Task) -> Trained:
         Acyclicity(options.function),
         options.lambda1,
         options.variance == "equal",
-        place.put(task.constraints.allowed),
-        place.put(~task.constraints.required),
+        place.put(task.masks.allowed),
+        place.put(~task.masks.required),
     )
     file = task.checkpoint
     saved = None if file is None else file.load(tuple(first.values.shape))

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 
+from analyticdag.fitting.edges import FixedBy
 from analyticdag.io.audit import Audit
 from analyticdag.io.run import EdgeRecord, SavedRun
-from analyticdag.linear.labels import FixedBy
 from analyticdag.report.picture import short_label
 
 CITATION = (

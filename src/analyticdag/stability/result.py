@@ -24,7 +24,7 @@ import numpy as np
 from analyticdag._parameters import choice, shown
 from analyticdag._typing import FloatArray, IntArray
 from analyticdag.errors import ParameterError
-from analyticdag.linear.labels import Edge
+from analyticdag.fitting.edges import Edge
 from analyticdag.stability.counts import Counts
 from analyticdag.stability.resamples import COMPLEMENTARY, Scheme
 

@@ -14,8 +14,8 @@ from sklearn.base import clone
 from analyticdag._parameters import file_name, shown, whole
 from analyticdag._validation import check_table, column_names
 from analyticdag.errors import AnalyticDAGWarning, ParameterError
+from analyticdag.fitting.checkpoint import held_checkpoint
 from analyticdag.interventions import intervention_mask
-from analyticdag.linear.checkpoint import held_checkpoint
 from analyticdag.stability.counts import Counts, CountsFile, fingerprint
 from analyticdag.stability.resamples import Data, Found, Scheme, check_scheme, fit_resample
 from analyticdag.stability.result import Stability

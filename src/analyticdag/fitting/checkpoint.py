@@ -23,7 +23,7 @@ from analyticdag._files import in_use, read_limited, read_sealed, write_sealed, 
 from analyticdag._schema import fitted, parsed_json
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.errors import ParameterError
-from analyticdag.linear.placement import Placement, to_host
+from analyticdag.fitting.placement import Placement, to_host
 from analyticdag.optimize.path import PathState
 from analyticdag.optimize.trace import Stop, Trace, TraceRecord
 

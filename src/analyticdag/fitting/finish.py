@@ -15,7 +15,7 @@ import numpy as np
 
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.graphs import nearest_dag
-from analyticdag.knowledge import Constraints
+from analyticdag.knowledge import EdgeMasks
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,13 +28,13 @@ class Finished:
     over_limit: tuple[tuple[int, int], ...] = ()
 
 
-def finish(weights: FloatArray, threshold: float, constraints: Constraints) -> Finished:
-    """Turn the weights of a path into a DAG that respects the constraints."""
-    required = constraints.required
+def finish(weights: FloatArray, threshold: float, masks: EdgeMasks) -> Finished:
+    """Turn the weights of a path into a DAG that respects knowledge and limits."""
+    required = masks.required
     W = np.where((np.abs(weights) >= threshold) | required, weights, 0.0)
     # A required edge of weight zero must be seen by the cycle test as well.
     W, on_cycles = nearest_dag(np.where(required & (W == 0.0), _TINY, W), protected=required)
-    over_limit = _over_limit(W, constraints)
+    over_limit = _over_limit(W, masks)
     for edge in over_limit:
         W[edge] = 0.0
     adjacency: BoolArray = W != 0.0
@@ -45,12 +45,12 @@ def finish(weights: FloatArray, threshold: float, constraints: Constraints) -> F
 _TINY = float(np.finfo(np.float64).tiny)
 
 
-def _over_limit(W: FloatArray, constraints: Constraints) -> list[tuple[int, int]]:
+def _over_limit(W: FloatArray, masks: EdgeMasks) -> list[tuple[int, int]]:
     """Return the weakest edges of nodes with more than max_parents; required ones stay."""
-    limit = constraints.max_parents
+    limit = masks.max_parents
     if limit is None:
         return []
-    strength = np.where(constraints.required, np.inf, np.abs(W))
+    strength = np.where(masks.required, np.inf, np.abs(W))
     edges = []
     for j in np.flatnonzero(np.count_nonzero(W, axis=0) > limit):
         parents = np.flatnonzero(W[:, j])

@@ -9,9 +9,9 @@ import networkx as nx
 import numpy as np
 
 from analyticdag._typing import IntArray
+from analyticdag.fitting.edges import Edge, FixedBy
+from analyticdag.fitting.finish import Finished
 from analyticdag.graphs import topological_order
-from analyticdag.linear.finish import Finished
-from analyticdag.linear.labels import Edge, FixedBy
 
 
 def keep_graph(

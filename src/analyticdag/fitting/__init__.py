@@ -1,0 +1,11 @@
+"""What every estimator needs around its fit: the data as it sees them, the graph as it returns it.
+
+| module          | holds                                                                        |
+|-----------------|------------------------------------------------------------------------------|
+| `statistics.py` | what a fit sees of the data: covariance, means, names                        |
+| `placement.py`  | which array library, device and precision the path runs on                   |
+| `checkpoint.py` | a path that can be killed and goes on                                        |
+| `finish.py`     | from a path's weights to a DAG: threshold, cycles, limits                    |
+| `edges.py`      | the table of edges: how strong, and what fixed each direction                |
+| `fitted.py`     | the attributes that describe the graph of a fitted estimator                 |
+"""
