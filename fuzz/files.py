@@ -16,7 +16,7 @@ _START = "from fuzz import files as made, material, tamper; files, argv, stdin =
 _TABLE_DAMAGES = (
     r"raw = raw.rstrip() + b'\n1.0\n'; must_refuse = True",
     r"raw = raw.rstrip() + b'\n' + b'1,' * 20 + b'1\n'; must_refuse = True",
-    r"raw = raw.replace(b'x0', b'\"x0', 1); must_refuse = True",
+    r"raw = raw.replace(b'x0', b'\"x0', 1); must_refuse = b'x0' in raw",
     r"raw = raw.replace(b'\n', b'\n\"', 5); must_refuse = True",
     r"raw = raw.rstrip() + b',\"'; must_refuse = True",
     r"raw = raw[: int(len(raw) * {share})]",

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from analyticdag import AnalyticDAG, NonlinearDAG
+from analyticdag._files import in_use
 from analyticdag.errors import DataError, ParameterError
 from analyticdag.optimize.schedule import Schedule
 from analyticdag.stability import bootstrap
@@ -72,3 +73,11 @@ def test_a_sparse_tensor_is_refused() -> None:
 def test_progress_that_cannot_be_called_is_refused() -> None:
     with pytest.raises(ParameterError, match="progress must be a function"):
         bootstrap(AnalyticDAG(solver="order"), X, 2, progress=0.5)  # type: ignore[arg-type]
+
+
+def test_the_current_folder_can_be_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    again = in_use(tmp_path / "here", "the folder")
+    with in_use(".", "the folder"), pytest.raises(ParameterError, match="in use"), again:
+        pass

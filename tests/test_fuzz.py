@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 
 from analyticdag import AnalyticDAG
 from analyticdag.errors import DataError
-from fuzz import command, snapshot
+from fuzz import command, page, snapshot
 from fuzz.calls import program, run
 from fuzz.campaign import Log, counts
 from fuzz.case import Case, Outcome, Violation
@@ -177,3 +178,9 @@ def test_counts_come_from_the_log(tmp_path: Path) -> None:
     found = counts(log)["tables"]
     assert (found["cases"], found["violations"], found["hangs"]) == (2, 1, 1)
     assert found["outcomes"] == {"fitted": 1, "hang: tables": 1}
+
+
+def test_the_page_shows_the_counts_that_were_recorded() -> None:
+    docs = Path(__file__).resolve().parent.parent / "docs"
+    record = json.loads((docs / "reliability.json").read_text("utf-8"))
+    assert page.block(record) in (docs / "reliability.md").read_text("utf-8")

@@ -130,7 +130,7 @@ def in_use(path: str | Path, what: str) -> Iterator[None]:
     # A tenth of a second to import: only for those who lock.
     from filelock import FileLock, Timeout
 
-    path = Path(path)
+    path = Path(path) if Path(path).name else Path(path).resolve()  # "." has no name of its own
     name = path.with_name(f"{_hidden(path)}.lock")
     lock = FileLock(name, timeout=0, thread_local=False)
     try:
