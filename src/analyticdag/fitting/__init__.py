@@ -9,3 +9,9 @@
 | `edges.py`      | the table of edges: how strong, and what fixed each direction                |
 | `fitted.py`     | the attributes that describe the graph of a fitted estimator                 |
 """
+
+from __future__ import annotations
+
+from analyticdag.fitting.edges import Edge, FixedBy
+
+__all__ = ["Edge", "FixedBy"]

@@ -16,7 +16,7 @@
 
 from __future__ import annotations
 
-from analyticdag.fitting.edges import Edge, FixedBy
+from analyticdag.fitting import Edge, FixedBy
 from analyticdag.linear.estimator import AnalyticDAG
 
 __all__ = ["AnalyticDAG", "Edge", "FixedBy"]
