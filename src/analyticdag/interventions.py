@@ -26,10 +26,8 @@ from scipy import sparse
 
 from analyticdag._parameters import is_hashable, is_missing, shown
 from analyticdag._typing import BoolArray, FloatArray, IntArray
-from analyticdag._validation import constant_columns
 from analyticdag.errors import DataError
 from analyticdag.graphs import orient_with_knowledge, to_cpdag
-from analyticdag.losses import covariance
 
 __all__ = ["Moments", "equivalence_class", "intervention_mask", "separated"]
 
@@ -56,18 +54,28 @@ class Moments:
         return cls(S[None], means, np.array([n_samples]), np.zeros(d, np.int64))
 
     @classmethod
-    def of_rows(cls, X: FloatArray, mask: BoolArray) -> Moments:
+    def of_rows(cls, X: FloatArray, mask: BoolArray | None = None) -> Moments:
         """Return the moments of rows with interventions; nodes with equal rows share them."""
+        if mask is None:
+            return cls._of_parts([X], [0] * X.shape[1])
         nobody = np.zeros(len(X), dtype=bool)
         numbers = {nobody.tobytes(): 0}
         of = [numbers.setdefault(column.tobytes(), len(numbers)) for column in mask.T]
-        left_out = [nobody, *(mask[:, of.index(k)] for k in range(1, len(numbers)))]
-        parts = [X[~rows] for rows in left_out]
+        left_out = (mask[:, of.index(k)] for k in range(1, len(numbers)))
+        return cls._of_parts([X, *(X[~rows] for rows in left_out)], of)
+
+    @classmethod
+    def _of_parts(cls, parts: list[FloatArray], of: list[int]) -> Moments:
         # Two columns of very different size share one S: scaling first keeps the digits of both.
-        size = np.where(constant_columns(X), 1.0, X.std(axis=0))
+        # A power of two costs no rounding.
+        spread = np.ptp(parts[0], axis=0)
+        size = np.exp2(np.round(np.log2(np.where(spread > 0.0, spread, 1.0))))
+        means = [part.mean(axis=0) for part in parts]
         return cls(
-            S=np.array([covariance(part / size) * np.outer(size, size) for part in parts]),
-            mean=np.array([part.mean(axis=0) for part in parts]),
+            S=np.array(
+                [_scaled_covariance(*pair, size) for pair in zip(parts, means, strict=True)]
+            ),
+            mean=np.array(means),
             n_samples=np.array([len(part) for part in parts]),
             of=np.array(of, dtype=np.int64),
         )
@@ -210,3 +218,11 @@ def _mask_of_targets(targets: Any, names: Sequence[Hashable], n_rows: int) -> Bo
             )
         mask[row, index] = True
     return mask
+
+
+def _scaled_covariance(X: FloatArray, mean: FloatArray, size: FloatArray) -> FloatArray:
+    """Return the covariance of the rows by way of columns in units of `size`."""
+    centred = X - mean
+    centred /= size
+    S: FloatArray = centred.T @ centred / len(X) * np.outer(size, size)
+    return S

@@ -72,11 +72,10 @@ class Statistics:
         perturbed: BoolArray | None = None,
     ) -> Statistics:
         """Reduce a checked table to its statistics."""
-        nothing = np.zeros(X.shape, dtype=bool)
-        moments = Moments.of_rows(X, nothing if perturbed is None else perturbed)
+        moments = Moments.of_rows(X, perturbed)
         statistics = cls._build(moments, names, constant_columns(X), standardize)
         rows = X if np.all(statistics.scale == 1.0) else X / statistics.scale
-        return replace(statistics, mean=X.mean(axis=0), rows=rows, perturbed=perturbed)
+        return replace(statistics, mean=moments.mean[0], rows=rows, perturbed=perturbed)
 
     @classmethod
     def from_covariance(
