@@ -95,3 +95,11 @@ def test_any_scales_fit_or_are_refused(powers: Any, solver: str, standardize: bo
     else:
         assert np.isfinite(model.weights_).all()
         assert np.isfinite(model.score(X))
+
+
+def test_a_column_far_larger_than_the_noise_is_refused_by_name() -> None:
+    """Ratios of variances of 1e200 overflowed where hubs are weighed (found by `make fuzz`)."""
+    X = (np.random.default_rng(142).normal(size=(4, 4)) > 0).astype(float)
+    X[:, 2] *= 1e100
+    with pytest.raises(DataError, match="more than 1e50 times as large"):
+        AnalyticDAG(solver="order").fit(X)

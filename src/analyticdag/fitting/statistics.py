@@ -20,9 +20,9 @@ from analyticdag.candidates import correlations
 from analyticdag.errors import DataError
 from analyticdag.interventions import Moments
 
-# Standard deviations within these have covariances whose cubes are numbers, as solvers form them;
-# what lies outside is brought inside first.
-_ORDINARY = 1e-50, 1e50
+# Standard deviations within these have covariances whose ratios can be squared, as the search does
+# with a covariance and the noise variance; what lies outside is brought inside first.
+_ORDINARY = 1e-25, 1e25
 
 
 def _common_unit(sd: FloatArray, constant: BoolArray, names: list[Hashable]) -> float:
@@ -41,7 +41,7 @@ def _common_unit(sd: FloatArray, constant: BoolArray, names: list[Hashable]) -> 
         far = max(least, most, key=lambda k: abs(np.log2(sd[k]) - middle))
         raise DataError(
             f"column {names[far]!r} has a standard deviation of {sd[far]:.3g}, and that of others "
-            "is more than 1e100 times as large or as small, too far apart to compute with; rescale "
+            "is more than 1e50 times as large or as small, too far apart to compute with; rescale "
             "it, or use standardize=True"
         )
     return float(2.0 ** np.round((np.log2(sd[least]) + np.log2(sd[most])) / 2.0))

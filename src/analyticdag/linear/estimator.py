@@ -121,7 +121,7 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
     n_iter_ : steps (with "fast": sweeps) of the path in all; without a path, searches made.
     mean_, scale_, noise_variances_ : the rest of the model, as `score` uses it. The noise
         variances are those of the columns divided by `scale_`: their standard deviations with
-        `standardize`, else one; or one power of two for all where all are far from one (1e±50).
+        `standardize`, else one; or one power of two for all where all are far from one (1e±25).
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn.
     """
 
