@@ -5,6 +5,9 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 # Kernels are compiled when the package is installed; a change of one installs it again.
 KERNELS := setup.py $(shell grep -rl --include=*.py 'import cython$$' src)
+# Those of the kernels, none of which needs Torch.
+WHEEL_TESTS := tests/test_compiled.py tests/core/test_constraint_kernels.py tests/core/test_spectral.py \
+	tests/optimize/test_columns.py tests/optimize/test_columns_kernels.py tests/optimize/test_exact.py tests/search
 PLAN ?= constraint-cost
 RUNS ?= runs
 BUDGET ?= 0.05
@@ -32,7 +35,7 @@ wheel: $(BIN)/python ## build a wheel and test it, installed in an environment o
 	build/wheel/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
 		dist/*.whl pytest pytest-xdist hypothesis array-api-strict pandas cython setuptools
 	build/wheel/bin/python -W error -c 'import analyticdag.optimize, analyticdag.search'
-	build/wheel/bin/python -m pytest --numprocesses auto tests/test_compiled.py tests/core tests/optimize tests/search
+	build/wheel/bin/python -m pytest --numprocesses auto $(WHEEL_TESTS)
 
 lint: $(VENV)/dev.stamp ## check style and formatting with ruff
 	$(BIN)/ruff check .
