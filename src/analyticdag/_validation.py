@@ -24,9 +24,11 @@ from analyticdag._tables import (
     refuse_nonfinite,
     refuse_out_of_range,
 )
-from analyticdag._typing import BoolArray, FloatArray
+from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.errors import DataError, DataWarning
 
+# Rows of a matrix that are looked at together: of a large one nothing must be there twice.
+_BLOCK = 256
 # A column whose spread is below this fraction of its size differs by rounding only.
 CONSTANT = 1e-13
 # The square of a smaller spread is zero.
@@ -142,15 +144,21 @@ def covariance_matrix(S: Any, names: Sequence[Hashable] | None = None) -> FloatA
 def check_symmetric(S: FloatArray) -> None:
     """Refuse a covariance that is not symmetric, beyond rounding."""
     sd = np.sqrt(np.diag(S))
-    if np.any(np.abs(S - S.T) > 1e-8 * np.outer(sd, sd) + np.finfo(float).tiny):
-        raise DataError("S is not symmetric; pass a covariance such as numpy.cov(X.T, bias=True)")
+    for first in range(0, len(S), _BLOCK):
+        rows = slice(first, first + _BLOCK)
+        rounding = 1e-8 * np.outer(sd[rows], sd) + np.finfo(float).tiny
+        if np.any(np.abs(S[rows] - S[:, rows].T) > rounding):
+            raise DataError(
+                "S is not symmetric; pass a covariance such as numpy.cov(X.T, bias=True)"
+            )
 
 
 def correlations(S: FloatArray) -> FloatArray:
     """Return the correlations of a covariance; a constant column correlates with nothing."""
     sd = np.sqrt(np.diag(S))
     inverse = np.divide(1.0, sd, out=np.zeros_like(sd), where=sd > 0)
-    R = np.ascontiguousarray(S * inverse * inverse[:, None])
+    R = np.ascontiguousarray(S * inverse)
+    R *= inverse[:, None]
     np.fill_diagonal(R, 1.0)
     return R
 
@@ -174,9 +182,10 @@ def warn_about_columns(
             DataWarning,
             stacklevel=3,
         )
-    R = R[np.ix_(~constant, ~constant)]
+    if constant.any():
+        R = R[np.ix_(~constant, ~constant)]
     names = pick(names, ~constant)
-    pairs = np.argwhere(np.triu(np.abs(R), 1) > 1.0 - COLLINEAR)
+    pairs = [(i, j) for i in range(len(R)) for j in _above(R[i, i + 1 :]) + i + 1]
     if len(pairs):
         culprits = listing([(names[i], names[j]) for i, j in pairs])
         warnings.warn(
@@ -193,6 +202,11 @@ def warn_about_columns(
             DataWarning,
             stacklevel=3,
         )
+
+
+def _above(correlations: FloatArray) -> IntArray:
+    """Which of these correlations say that two columns are one; row by row takes no memory."""
+    return np.flatnonzero(np.abs(correlations) > 1.0 - COLLINEAR)
 
 
 def looks_standardised(variances: FloatArray) -> bool:

@@ -25,13 +25,15 @@ import numpy as np
 from scipy import sparse
 
 from analyticdag._parameters import is_hashable, is_missing, shown
-from analyticdag._typing import BoolArray, FloatArray, IntArray
+from analyticdag._typing import BinaryArray, BoolArray, FloatArray, IntArray
 from analyticdag.errors import DataError
 from analyticdag.graphs import orient_with_knowledge, to_cpdag
 
 __all__ = ["Moments", "equivalence_class", "intervention_mask", "separated"]
 
 _SHOWN = 5
+# Nodes whose rows of a matrix are worked on together: large tables must not be there twice.
+_BLOCK = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,10 +73,9 @@ class Moments:
         spread = np.ptp(parts[0], axis=0)
         size = np.exp2(np.round(np.log2(np.where(spread > 0.0, spread, 1.0))))
         means = [part.mean(axis=0) for part in parts]
+        S = [_scaled_covariance(*pair, size) for pair in zip(parts, means, strict=True)]
         return cls(
-            S=np.array(
-                [_scaled_covariance(*pair, size) for pair in zip(parts, means, strict=True)]
-            ),
+            S=S[0][None] if len(S) == 1 else np.array(S),
             mean=np.array(means),
             n_samples=np.array([len(part) for part in parts]),
             of=np.array(of, dtype=np.int64),
@@ -112,14 +113,20 @@ class Moments:
 
     def residual_variances(self, W: FloatArray) -> FloatArray:
         """Return what W leaves unexplained of every node, in the rows of its own equation."""
-        E = (np.eye(len(W)) - W).T
-        few = sparse.csr_array(E)  # a dense product would cost more than the search
-        left = np.array([np.einsum("ji,ji->j", E, few @ S) for S in self.S])
+        # Sparse, and few nodes at a time: a dense product would cost more than the search.
+        E = sparse.eye_array(len(W), format="csr") - sparse.csr_array(W.T)
+        left = np.empty((len(self.S), len(W)))
+        for k, S in enumerate(self.S):
+            for first in range(0, len(W), _BLOCK):
+                some = E[first : first + _BLOCK]
+                left[k, first : first + _BLOCK] = some.multiply(some @ S).sum(axis=1)
         own: FloatArray = left[self.of, np.arange(len(W))]
         return own
 
     def scaled(self, scale: FloatArray) -> Moments:
         """Return the moments of the columns divided by `scale`."""
+        if np.all(scale == 1.0):
+            return self
         return replace(self, S=self.S / np.outer(scale, scale), mean=self.mean / scale)
 
     def undisturbed_mean(self, W: FloatArray) -> FloatArray:
@@ -160,7 +167,7 @@ def separated(mask: BoolArray) -> BoolArray:
     return one_way | one_way.T
 
 
-def equivalence_class(graph: BoolArray, mask: BoolArray | None) -> IntArray:
+def equivalence_class(graph: BoolArray, mask: BoolArray | None) -> BinaryArray:
     """Return the 0/1 CPDAG of a DAG, with the directions that interventions fix beyond it."""
     cpdag = to_cpdag(graph)
     if mask is None:
@@ -224,5 +231,9 @@ def _scaled_covariance(X: FloatArray, mean: FloatArray, size: FloatArray) -> Flo
     """Return the covariance of the rows by way of columns in units of `size`."""
     centred = X - mean
     centred /= size
-    S: FloatArray = centred.T @ centred / len(X) * np.outer(size, size)
+    S: FloatArray = centred.T @ centred
+    S /= len(X)
+    for first in range(0, len(size), _BLOCK):
+        rows = slice(first, first + _BLOCK)
+        S[rows] *= np.outer(size[rows], size)
     return S

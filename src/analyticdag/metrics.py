@@ -31,7 +31,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from analyticdag._typing import BoolArray, IntArray
+from analyticdag._typing import BinaryArray, BoolArray
 from analyticdag.errors import InputError, MissingDependencyError, ParameterError
 from analyticdag.graphs import is_dag, random_member, to_cpdag
 from analyticdag.graphs.convert import check_digraph, node_mismatch, square_matrix
@@ -230,7 +230,7 @@ def _edges(graph: Graph, names: list[Any], what: str) -> BoolArray:
     return edges
 
 
-def _cpdag(edges: BoolArray, what: str) -> IntArray:
+def _cpdag(edges: BoolArray, what: str) -> BinaryArray:
     """Return the class of a DAG; a CPDAG is returned as it is, anything else is refused."""
     if is_dag(edges):
         return to_cpdag(edges)
@@ -242,7 +242,7 @@ def _cpdag(edges: BoolArray, what: str) -> IntArray:
             f"{what} is neither a DAG nor a CPDAG, so it has no equivalence class; make it "
             "acyclic first, e.g. with graphs.nearest_dag(W)"
         ) from error
-    return edges.astype(np.int64)
+    return edges.view(np.int8)
 
 
 def _gadjid(measure: str, true: BoolArray, estimated: BoolArray, *, classes: bool) -> int:

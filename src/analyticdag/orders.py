@@ -23,7 +23,7 @@ from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag._validation import correlations, covariance_matrix
 from analyticdag.errors import ParameterError
 from analyticdag.graphs import strong_components, topological_order
-from analyticdag.graphs.convert import square_matrix
+from analyticdag.graphs.convert import adjacency
 
 __all__ = [
     "conditional_variance_order",
@@ -129,8 +129,8 @@ def precedence(allowed: ArrayLike, required: ArrayLike | None = None) -> BoolArr
     contradict each other in a circle, though no graph has to: those in a circle are left free,
     and only required edges remain binding there.
     """
-    may: BoolArray = square_matrix(allowed, "allowed") != 0.0
-    must = np.zeros_like(may) if required is None else square_matrix(required, "required") != 0.0
+    may = adjacency(allowed)
+    must = np.zeros_like(may) if required is None else adjacency(required)
     one_way = may & ~may.T
     _, circle = strong_components(one_way | must)
     before: BoolArray = must | (one_way & (circle[:, None] != circle[None, :]))

@@ -20,11 +20,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
-from analyticdag._typing import BoolArray, FloatArray, IntArray
+from analyticdag._typing import BinaryArray, BoolArray, FloatArray, IntArray
 from analyticdag.graphs import orient_with_knowledge, to_cpdag
 from analyticdag.interventions import Moments
 from analyticdag.losses import VARIANCE_FLOOR
@@ -66,10 +67,10 @@ class Edge(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Strength:
-    """Least squares on the parents, as (d, d) matrices; zero where there is no edge."""
+    """Least squares on the parents, as (d, d) matrices, dense or sparse; zero without an edge."""
 
-    standard_error: FloatArray
-    partial_correlation: FloatArray
+    standard_error: Any
+    partial_correlation: Any
 
 
 def edge_strength(moments: Moments, adjacency: BoolArray) -> Strength:
@@ -77,15 +78,18 @@ def edge_strength(moments: Moments, adjacency: BoolArray) -> Strength:
 
     With as many parents as rows nothing is left to judge by: the standard error is infinite.
     """
-    standard_error, partial = np.zeros(adjacency.shape), np.zeros(adjacency.shape)
+    found: list[tuple[FloatArray, ...]] = []
     n_parents = adjacency.sum(axis=0)
     for k in np.unique(n_parents[n_parents > 0]).tolist():
         nodes = np.flatnonzero(n_parents == k)
         parents = np.nonzero(adjacency.T[nodes])[1].reshape(-1, k)
-        errors, correlations = _regressions(moments, nodes, parents)
-        standard_error[parents, nodes[:, None]] = errors
-        partial[parents, nodes[:, None]] = correlations
-    return Strength(standard_error, partial)
+        children = np.broadcast_to(nodes[:, None], parents.shape)
+        found.append((parents, children, *_regressions(moments, nodes, parents)))
+    i, j, errors, partial = (
+        np.concatenate([np.ravel(part[k]) for part in found] or [np.empty(0, int)])
+        for k in range(4)
+    )
+    return Strength(*(sparse.csr_array((of, (i, j)), adjacency.shape) for of in (errors, partial)))
 
 
 def _regressions(
@@ -108,7 +112,7 @@ def _regressions(
 
 
 def directions(
-    adjacency: BoolArray, cpdag: IntArray, allowed: BoolArray, *, equal_variances: bool
+    adjacency: BoolArray, cpdag: BinaryArray, allowed: BoolArray, *, equal_variances: bool
 ) -> dict[tuple[int, int], FixedBy]:
     """Return what fixed each edge; `allowed` is what knowledge alone permits.
 
@@ -150,11 +154,17 @@ def near_border(
     A path drops weights below `threshold`. A search (`price` above zero) drops an edge that gains
     less than its price; the square root of a gain, n·log 1/(1 - r²), has standard error one.
     """
+    near = np.ones(weights.shape, dtype=bool)  # without an edge: on the other side of the border
     if price <= 0.0:
-        near: BoolArray = np.abs(weights) - threshold < NEAR * strength.standard_error
+        error = sparse.coo_array(strength.standard_error)
+        i, j = error.row, error.col
+        near[i, j] = np.abs(weights[i, j]) - threshold < NEAR * error.data
         return near
-    r = np.minimum(np.abs(strength.partial_correlation), 1.0 - _ROUNDING)
-    return np.asarray(np.sqrt(-n_samples * np.log1p(-(r**2))) - np.sqrt(price) < NEAR)
+    partial = sparse.coo_array(strength.partial_correlation)
+    i, j = partial.row, partial.col
+    r = np.minimum(np.abs(partial.data), 1.0 - _ROUNDING)
+    near[i, j] = np.sqrt(-n_samples[j] * np.log1p(-(r**2))) - np.sqrt(price) < NEAR
+    return near
 
 
 def edge_table(

@@ -8,7 +8,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from analyticdag._typing import IntArray
+from analyticdag._typing import BinaryArray
 from analyticdag.fitting.edges import Edge, FixedBy
 from analyticdag.fitting.finish import Finished
 from analyticdag.graphs import topological_order
@@ -18,12 +18,12 @@ def keep_graph(
     estimator: Any,
     names: Sequence[Hashable],
     finished: Finished,
-    cpdag: IntArray,
+    cpdag: BinaryArray,
     edges: tuple[Edge, ...],
 ) -> None:
     """Set the graph, in every form it is offered in, on the estimator."""
     estimator.weights_ = finished.weights
-    estimator.adjacency_matrix_ = finished.adjacency.astype(np.int64)
+    estimator.adjacency_matrix_ = finished.adjacency.astype(np.int8)
     estimator.cpdag_ = cpdag
     estimator.edges_ = edges
     estimator.graph_ = nx.DiGraph()

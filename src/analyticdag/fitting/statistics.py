@@ -89,7 +89,9 @@ class Statistics:
         cls, moments: Moments, names: list[Hashable], constant: BoolArray, standardize: bool
     ) -> Statistics:
         d = len(constant)
-        S = np.where(constant[:, None] | constant, np.eye(d), moments.S)
+        S = moments.S
+        if constant.any():
+            S = np.where(constant[:, None] | constant, np.eye(d), S)
         n_samples = int(moments.n_samples[0])
         warn_about_columns(correlations(S[0]), constant, names, n_samples=n_samples)
         sd = np.sqrt(np.diag(S[0]))

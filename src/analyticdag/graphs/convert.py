@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 import networkx as nx
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from analyticdag._tables import check_square, read_columns
 from analyticdag._typing import BoolArray, FloatArray
@@ -44,9 +44,17 @@ def square_matrix(matrix: ArrayLike, what: str = "the matrix") -> FloatArray:
 
 
 def adjacency(matrix: ArrayLike) -> BoolArray:
-    """Return which edges a weighted or 0/1 matrix holds."""
+    """Return which edges a weighted or 0/1 matrix holds; a mask comes back as it is."""
+    if isinstance(matrix, np.ndarray) and matrix.dtype.kind == "b" and _is_square(matrix):
+        return matrix
+    if isinstance(matrix, np.ndarray) and matrix.dtype.kind in "iu" and _is_square(matrix):
+        return np.asarray(matrix != 0)  # as floats it would take eight times the memory
     edges: BoolArray = square_matrix(matrix) != 0.0
     return edges
+
+
+def _is_square(array: NDArray[Any]) -> bool:
+    return array.ndim == 2 and array.shape[0] == array.shape[1]
 
 
 def from_matrix(matrix: ArrayLike, *, orientation: Orientation) -> FloatArray:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from analyticdag._typing import BoolArray, IntArray
+from analyticdag._typing import BinaryArray, BoolArray, IntArray
 from analyticdag.errors import InputError
 from analyticdag.graphs.acyclic import is_dag, topological_order
 from analyticdag.graphs.convert import adjacency
@@ -18,7 +18,7 @@ from analyticdag.graphs.convert import adjacency
 __all__ = ["random_member", "to_cpdag"]
 
 
-def to_cpdag(dag: ArrayLike) -> IntArray:
+def to_cpdag(dag: ArrayLike) -> BinaryArray:
     """Return the 0/1 CPDAG of a DAG; an undirected edge is set in both entries.
 
     Chickering's edge labelling (UAI 1995). Nodes are visited in causal order, and the edges
@@ -35,7 +35,7 @@ def to_cpdag(dag: ArrayLike) -> IntArray:
             latest = candidates[np.argmax(position[candidates])]
             compelled[y] = _compelled_parents(latest, parents[y], parents, compelled)
     reversible = parents & ~compelled
-    return (parents.T | reversible).astype(np.int64)
+    return (parents.T | reversible).view(np.int8)
 
 
 def _compelled_parents(

@@ -14,14 +14,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from analyticdag._typing import BoolArray, IntArray
+from analyticdag._typing import BinaryArray, BoolArray
 from analyticdag.errors import ParameterError
 from analyticdag.graphs.convert import adjacency
 
 __all__ = ["orient_with_knowledge"]
 
 
-def orient_with_knowledge(cpdag: ArrayLike, allowed: ArrayLike) -> IntArray:
+def orient_with_knowledge(cpdag: ArrayLike, allowed: ArrayLike) -> BinaryArray:
     """Return the 0/1 class with the directions that ``allowed`` leaves; open edges in both entries.
 
     ``allowed[i, j]`` says whether i -> j may exist. Directed edges of the class stay as they are.
@@ -42,7 +42,7 @@ def orient_with_knowledge(cpdag: ArrayLike, allowed: ArrayLike) -> IntArray:
         known &= ~known.T
         directed |= known
         undirected &= ~(known | known.T)
-    return (directed | undirected).astype(np.int64)
+    return (directed | undirected).view(np.int8)
 
 
 def _implied(directed: BoolArray, undirected: BoolArray) -> BoolArray:

@@ -179,7 +179,7 @@ def run_of_weights(
         tuple(names),
         W,
         adjacency,
-        cpdag,
+        cpdag.astype(np.int64),
         tuple(order.tolist()),
         edges,
         audit=audit,

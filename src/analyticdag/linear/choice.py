@@ -208,7 +208,8 @@ def _kurtosis(statistics: Statistics, W: FloatArray) -> FloatArray:
     if statistics.rows is None:
         return np.full(len(W), GAUSSIAN)
     rows, perturbed = statistics.rows, statistics.perturbed
-    few = sparse.csr_array((np.eye(len(W)) - W).T)  # most nodes have a few parents
+    # Most nodes have a few parents.
+    few = sparse.eye_array(len(W), format="csr") - sparse.csr_array(W.T)
     centre = rows.mean(axis=0)
     # Divided before they are squared: the fourth power of a tiny residual is zero.
     unit = np.sqrt(np.maximum(_variances(statistics, W), np.finfo(float).tiny))[:, None]

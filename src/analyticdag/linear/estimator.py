@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from analyticdag._threads import one_blas_thread
-from analyticdag._typing import BoolArray, FloatArray, IntArray
+from analyticdag._typing import BinaryArray, BoolArray, FloatArray, IntArray
 from analyticdag._validation import (
     check_covariance,
     check_table,
@@ -166,9 +166,9 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
         self.gamma = gamma
 
     weights_: FloatArray
-    adjacency_matrix_: IntArray
+    adjacency_matrix_: BinaryArray
     graph_: nx.DiGraph
-    cpdag_: IntArray
+    cpdag_: BinaryArray
     class_graph_: nx.DiGraph
     interventions_: BoolArray | None
     causal_order_: IntArray
@@ -320,7 +320,7 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
             warnings.warn(self.advice_, NotConvergedWarning, stacklevel=4)
 
     def _edge_table(
-        self, statistics: Statistics, options: Options, learned: Learned, cpdag: IntArray
+        self, statistics: Statistics, options: Options, learned: Learned, cpdag: BinaryArray
     ) -> tuple[Edge, ...]:
         """Return what is known about every edge."""
         names, adjacency = statistics.names, learned.finished.adjacency

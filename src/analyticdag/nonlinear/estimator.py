@@ -19,7 +19,7 @@ from scipy import stats
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from analyticdag._typing import FloatArray, IntArray
+from analyticdag._typing import BinaryArray, FloatArray, IntArray
 from analyticdag._validation import check_table, column_names, constant_columns
 from analyticdag.acyclicity import Acyclicity
 from analyticdag.errors import (
@@ -148,9 +148,9 @@ class NonlinearDAG(BaseEstimator):  # type: ignore[misc]
 
     weights_: FloatArray
     p_values_: FloatArray
-    adjacency_matrix_: IntArray
+    adjacency_matrix_: BinaryArray
     graph_: nx.DiGraph
-    cpdag_: IntArray
+    cpdag_: BinaryArray
     causal_order_: IntArray
     edges_: tuple[Edge, ...]
     removed_edges_: list[tuple[Hashable, Hashable]]
@@ -295,7 +295,7 @@ def _torch_side() -> Any:
 
 
 def _edges(
-    statistics: Statistics, finished: Finished, cpdag: IntArray, learned: Any, options: Options
+    statistics: Statistics, finished: Finished, cpdag: BinaryArray, learned: Any, options: Options
 ) -> tuple[Edge, ...]:
     """Return what is known about every edge."""
     names, tests = statistics.names, learned.tests

@@ -238,5 +238,8 @@ def make_setting(
     penalty = edge_penalty(int(moments.n_samples[0]), d, gamma)
     if score == "equal":
         return Setting(moments, forbidden, needed, penalty, 1.0, cap)
-    standardised = replace(moments, S=np.array([correlation(S) for S in moments.S]))
+    matrices = [correlation(S) for S in moments.S]
+    standardised = replace(
+        moments, S=matrices[0][None] if len(matrices) == 1 else np.array(matrices)
+    )
     return Setting(standardised, forbidden, needed, penalty, None, cap)

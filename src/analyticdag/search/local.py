@@ -30,8 +30,8 @@ from analyticdag.search.records import (
 from analyticdag.search.regression import clear, grow_shrink, select, toggle
 
 # Forced moves in one disturbance, at most; the share of disturbances that start in a triangle; the
-# reinsertions that repair one, the few that need more are given up. All three were set when the
-# search was written and not varied since.
+# reinsertions that repair one, the few that need more are given up. As they were first written; no
+# trial of other values is on record.
 STEPS = 4
 IN_TRIANGLES = 0.8
 REPAIRS = 40

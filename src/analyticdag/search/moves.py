@@ -36,10 +36,9 @@ from analyticdag.search.regression import (
 # are about n * d, 1e3 to 1e7, with 16 digits.
 GAIN = 1e-6
 # A walk this many edge prices uphill is given up: what lies behind is another valley. That made
-# moves three times cheaper; other values were not tried.
+# moves three times cheaper; no trial of other values is on record.
 UPHILL = 10.0
-# Up- and down-dates lose digits; after this many a node is factorised anew. A guess on the safe
-# side.
+# Up- and down-dates lose digits; after this many a node is factorised anew. As first written.
 REFRESH = 64
 # The target of a move that may go anywhere: a place that no order has.
 ANYWHERE = 2147483647

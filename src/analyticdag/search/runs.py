@@ -21,8 +21,8 @@ from analyticdag.search.setting import Graph, Search, Setting
 T = TypeVar("T")
 U = TypeVar("U")
 
-# The iterated search runs in rounds of d / 2 disturbances, until a round gains nothing. Set when
-# the search was written and not varied since.
+# The iterated search runs in rounds of d / 2 disturbances, until a round gains nothing. As it was
+# first written; no trial of other values is on record.
 ROUNDS = 6
 # With equal variances: the residual variance, in noise variances, that calls for a local search
 # (three standard errors at 1,000 rows; docs/design/order-search.md),

@@ -43,7 +43,8 @@ def correlation(S: FloatArray) -> FloatArray:
     """Correlations of S; a constant column becomes one that nothing is related to."""
     sd = np.sqrt(np.diag(S))
     scale = np.divide(1.0, sd, out=np.zeros_like(sd), where=sd > 0)
-    R = np.ascontiguousarray(S * scale * scale[:, None])
+    R = np.ascontiguousarray(S * scale)
+    R *= scale[:, None]
     np.fill_diagonal(R, 1.0)
     return R
 
