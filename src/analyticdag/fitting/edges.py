@@ -78,16 +78,16 @@ def edge_strength(moments: Moments, adjacency: BoolArray) -> Strength:
 
     With as many parents as rows nothing is left to judge by: the standard error is infinite.
     """
-    found: list[tuple[FloatArray, ...]] = []
+    found: list[tuple[Any, ...]] = []
     n_parents = adjacency.sum(axis=0)
     for k in np.unique(n_parents[n_parents > 0]).tolist():
         nodes = np.flatnonzero(n_parents == k)
         parents = np.nonzero(adjacency.T[nodes])[1].reshape(-1, k)
         children = np.broadcast_to(nodes[:, None], parents.shape)
         found.append((parents, children, *_regressions(moments, nodes, parents)))
+    empty = np.empty(0, dtype=np.int64)
     i, j, errors, partial = (
-        np.concatenate([np.ravel(part[k]) for part in found] or [np.empty(0, int)])
-        for k in range(4)
+        np.concatenate([part[k].ravel() for part in found] or [empty]) for k in range(4)
     )
     return Strength(*(sparse.csr_array((of, (i, j)), adjacency.shape) for of in (errors, partial)))
 
