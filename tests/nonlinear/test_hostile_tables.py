@@ -54,7 +54,6 @@ TABLES: dict[str, Callable[[], FloatArray]] = {
     "offset": lambda: plain() + 1e12,
     "huge": lambda: 1e149 * plain(),
     "tiny": lambda: 1e-149 * plain(),
-    "huge and tiny": lambda: plain() * np.array([1e149, 1e-149, 1.0, 1e149]),
 }
 
 
@@ -78,11 +77,14 @@ def test_the_result_is_finite_and_acyclic(name: str, model: str, variance: str |
 @pytest.mark.parametrize(
     ("X", "words"),
     [
-        (outlier(1e200), "column 0 has values above 1e[+]150, .* smaller numbers"),
-        (1e300 * plain(), "column 0 has values above"),
-        (np.clip(plain(), -1, 1) * 1.7e308, "column 0 has values above"),
-        (plain() * np.array([1.0, 1.0, 1e-300, 1.0]), "column 2 has only values below 1e-150"),
-        (plain() * 5e-324, "column 0 has only values below"),
+        (
+            outlier(1e200),
+            r"larger than 1e\+150 in column 0 \(1e\+200 in row 0\), .* rescale the column",
+        ),
+        (1e300 * plain(), "in column 0"),
+        (np.clip(plain(), -1, 1) * 1.7e308, "in column 0"),
+        (plain() * np.array([1.0, 1.0, 1e-300, 1.0]), "smaller than 1e-150 in column 2"),
+        (plain() * 5e-324, "smaller than 1e-150 in column 0"),
     ],
 )
 def test_columns_whose_squares_overflow_are_refused_by_name(
@@ -91,6 +93,13 @@ def test_columns_whose_squares_overflow_are_refused_by_name(
     with pytest.raises(DataError, match=words) as caught:
         NonlinearDAG(model=model, max_steps=5).fit(X)
     assert "\n" not in str(caught.value)
+
+
+def test_columns_too_far_apart_need_a_variance_each() -> None:
+    X = plain() * np.array([1e149, 1e-149, 1.0, 1e149])
+    assert np.isfinite(NonlinearDAG("mlp", max_steps=5).fit(X).weights_).all()
+    with pytest.raises(DataError, match="too far apart to compute with"):
+        NonlinearDAG("mlp", variance="equal", max_steps=5).fit(X)
 
 
 def test_a_decomposition_that_fails_is_an_error_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,4 +114,4 @@ def test_a_decomposition_that_fails_is_an_error_of_ours(monkeypatch: pytest.Monk
 def test_rows_too_far_from_the_fit_have_no_score() -> None:
     model = NonlinearDAG(model="mlp", max_steps=5).fit(plain())
     with pytest.raises(DataError, match="likelihood of X cannot be computed"):
-        model.score(1e200 * plain())
+        model.score(1e148 * plain())

@@ -11,6 +11,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import torch
+from sklearn.base import clone
 
 from analyticdag import Knowledge, NonlinearDAG
 from analyticdag.errors import DataWarning, NotConvergedWarning
@@ -98,7 +99,8 @@ def test_the_order_in_memory_changes_nothing(model: str, stored: Callable[..., A
 @FEW_STEPS
 @pytest.mark.parametrize(("factor", "close"), [(128.0, 1e-9), (100.0, 0.1), (0.01, 0.1)])
 def test_the_common_unit_of_the_columns_does_not_matter(factor: float, close: float) -> None:
-    plain, scaled = (NonlinearDAG("mlp", max_steps=60).fit(k * bent()) for k in (1.0, factor))
+    model = NonlinearDAG("mlp", variance="equal", max_steps=60)
+    plain, scaled = (clone(model).fit(k * bent()) for k in (1.0, factor))
     np.testing.assert_array_equal(scaled.adjacency_matrix_, plain.adjacency_matrix_)
     np.testing.assert_allclose(scaled.scale_, factor * plain.scale_)
     np.testing.assert_allclose(scaled.weights_, plain.weights_, rtol=close)
@@ -110,12 +112,12 @@ def test_the_common_unit_of_the_columns_does_not_matter(factor: float, close: fl
 
 @FEW_STEPS
 def test_equal_variances_are_one_variance() -> None:
-    fitted = NonlinearDAG("mlp", max_steps=30).fit(bent())
+    fitted = NonlinearDAG("mlp", variance="equal", max_steps=30).fit(bent())
     assert len(np.unique(fitted.noise_variances_)) == 1
     X = bent()
     X[:, 2] = 1.0
     with pytest.warns(DataWarning):
-        fitted = NonlinearDAG("mlp", max_steps=30).fit(X)
+        fitted = NonlinearDAG("mlp", variance="equal", max_steps=30).fit(X)
     assert fitted.noise_variances_[2] == 0.0
     assert fitted.noise_variances_[0] == fitted.noise_variances_[1] > 0.0
     assert fitted.interventions_ is None

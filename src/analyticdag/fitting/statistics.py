@@ -42,7 +42,7 @@ def _common_unit(sd: FloatArray, constant: BoolArray, names: list[Hashable]) -> 
         raise DataError(
             f"column {names[far]!r} has a standard deviation of {sd[far]:.3g}, and that of others "
             "is more than 1e50 times as large or as small, too far apart to compute with; rescale "
-            "it, or use standardize=True"
+            "it, or standardise the columns"
         )
     return float(2.0 ** np.round((np.log2(sd[least]) + np.log2(sd[most])) / 2.0))
 

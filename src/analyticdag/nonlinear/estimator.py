@@ -49,8 +49,6 @@ from analyticdag.nonlinear.choice import VarianceChoice, choose_variance
 from analyticdag.nonlinear.options import ADVICE, AUTO, LEVEL, LOSSES, Options
 from analyticdag.optimize.trace import Status, Trace
 
-# Squares of numbers between 1/LARGEST and LARGEST, and their sums over any table, stay finite.
-LARGEST = 1e150
 _NOT_SOLVED = (
     "the networks of these data did not stay finite; look for outliers in X, or for columns of "
     "very different size, or use dtype='float64'"
@@ -176,7 +174,6 @@ class NonlinearDAG(BaseEstimator):  # type: ignore[misc]
         values = np.ascontiguousarray(check_table(self, to_host(X), reset=True))
         options = Options.of(self, values.shape[1])
         names = column_names(self, values.shape[1])
-        _refuse_scales(values, names)
         options, choice = _decided(options, values, names)
         statistics = Statistics.from_table(values, names, standardize=options.standardises)
         if statistics.looks_standardised and options.variance == "equal":
@@ -253,20 +250,6 @@ def _in_one_unit(statistics: Statistics) -> Statistics:
     variances = np.diag(statistics.S)[~statistics.constant]
     unit = np.sqrt(variances.mean()) if len(variances) else 1.0
     return replace(statistics, scale=statistics.scale * unit)
-
-
-def _refuse_scales(values: FloatArray, names: list[Hashable]) -> None:
-    """Refuse columns whose squares no floating-point number holds."""
-    size, constant = np.abs(values).max(axis=0), constant_columns(values / 2.0)
-    for wrong, what, cure in (
-        (size > LARGEST, f"values above {LARGEST:g}", "smaller numbers (or mend the outlier)"),
-        (~constant & (size < 1.0 / LARGEST), f"only values below {1.0 / LARGEST:g}", "larger ones"),
-    ):
-        if wrong.any():
-            raise DataError(
-                f"column {names[int(np.argmax(wrong))]!r} has {what}, whose squares cannot be "
-                f"computed; choose a unit that gives {cure}"
-            )
 
 
 def _decided(
