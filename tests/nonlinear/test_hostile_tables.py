@@ -50,7 +50,7 @@ TABLES: dict[str, Callable[[], FloatArray]] = {
     "two-valued": lambda: (plain() > 0).astype(float),
     "one of two values once": lambda: np.eye(60)[:, :3],
     "cauchy, cubed": lambda: rng.standard_cauchy((60, 3)) ** 3,
-    "outlier": lambda: outlier(1e100),
+    "outlier": lambda: outlier(1e40),
     "offset": lambda: plain() + 1e12,
     "huge": lambda: 1e149 * plain(),
     "tiny": lambda: 1e-149 * plain(),
@@ -79,7 +79,7 @@ def test_the_result_is_finite_and_acyclic(name: str, model: str, variance: str |
     [
         (
             outlier(1e200),
-            r"larger than 1e\+150 in column 0 \(1e\+200 in row 0\), .* rescale the column",
+            r"in column 0 \(1e\+200 in row 0\), .* rescale the column",
         ),
         (1e300 * plain(), "in column 0"),
         (np.clip(plain(), -1, 1) * 1.7e308, "in column 0"),
@@ -111,7 +111,8 @@ def test_a_decomposition_that_fails_is_an_error_of_ours(monkeypatch: pytest.Monk
         NonlinearDAG(model="mlp", max_steps=5).fit(plain())
 
 
-def test_rows_too_far_from_the_fit_have_no_score() -> None:
+def test_rows_far_from_the_fit_have_a_score_or_are_refused() -> None:
     model = NonlinearDAG(model="mlp", max_steps=5).fit(plain())
-    with pytest.raises(DataError, match="likelihood of X cannot be computed"):
-        model.score(1e148 * plain())
+    assert -np.inf < model.score(1e148 * plain()) < -1e100
+    with pytest.raises(DataError, match="rescale the column"):
+        model.score(1e200 * plain())
