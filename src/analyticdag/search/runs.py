@@ -83,7 +83,8 @@ def search_on(setting: Setting, run: Run, rng: np.random.Generator, stop: Stop) 
     """Iterated local search from where a run stands."""
     began = time.perf_counter()
     d = len(run.graph.order)
-    search, rules = open_search(setting, run.graph.order, stop), setting.rules()
+    search = open_search(setting, run.graph.order, stop)
+    rules = setting.rules(patience=PATIENCE if setting.equal else PATIENT)
     for _ in range(ROUNDS):
         if search.disturb(rng.random((max(d // 2, 1), DRAWS)), rules) >= 0.0:
             break
