@@ -14,6 +14,7 @@ PAGES = [
     "docs/from-a-table-to-a-report.md",
     "docs/how-to-choose.md",
     "docs/what-the-data-can-tell.md",
+    "docs/what-happens-if.md",
     "docs/sachs.md",
     "docs/nonlinear.md",
 ]
