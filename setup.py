@@ -249,7 +249,7 @@ class BuildInParallel(build_ext):
     """The extensions beside one another: each takes a processor several seconds."""
 
     def finalize_options(self) -> None:
-        """Use two processors unless told otherwise."""
+        """Use every processor unless told otherwise."""
         super().finalize_options()
         self.parallel = self.parallel or os.cpu_count()
 

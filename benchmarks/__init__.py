@@ -2,7 +2,11 @@
 
     plan.py      TOML -> cells (setting x method x repeat), each with a key and a seed of its own
     tasks.py     what a cell does: the registry of tasks
+    learn.py     the task "learn": data with a known graph, a method, how far it is from the truth
+    constraint_cost.py, gradient_norms.py, variance_choice.py, nonlinear_variance.py  the others
     methods.py   what a "learn" cell may call: ours and the peers
+    parts.py     the engine's parts alone; nonlinear.py: networks, ours and dagma's
+    optional.py  libraries that only some cells need; memory.py: what a cell took
     cell.py      one cell -> one record, in this process
     isolate.py   one cell -> one record, in a process of its own with time and memory limits
     cluster.py   the same on the workers of a Dask cluster
@@ -10,6 +14,7 @@
     select.py    a part of a plan
     run.py       the cells that have no record yet, in parallel; timing.py: how long it will take
     summary.py   records -> mean ± std            render.py    -> markdown tables
+    growth.py    time and memory against size
     paper/       the paper's figures and tables   figures.py   -> SVG and PNG
     report.py    the pages of the documentation, filled from the records that are kept
     cli.py       the commands: python -m benchmarks run | render | pack | report | plans

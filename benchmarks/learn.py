@@ -91,7 +91,7 @@ def _range(key: str, value: Scalar) -> float | tuple[float, float]:
 
 
 def _warm_up(method: Method, seed: int) -> None:
-    """A tiny problem first: imports and compilation are not what a method is measured by."""
+    """A tiny problem first: imports are not what a method is measured by."""
     tiny = simulate("ER1", n_nodes=5, n_samples=100, seed=seed)
     options = {**method.options, **WARM_UP.get(method.call, {})}
     with warnings.catch_warnings():

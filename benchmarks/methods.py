@@ -196,7 +196,7 @@ METHODS: dict[str, Learner] = {
     "r2-sort-regress": _r2_sort,
 }
 
-# Options that make a run short: a warm-up has to import and compile, not to learn.
+# Options that make a run short: a warm-up has to import, not to learn.
 WARM_UP: dict[str, dict[str, Any]] = {
     "analyticdag": {"steps": 10},
     "path": {"steps": 10},

@@ -10,6 +10,7 @@ that is left is the reproduction.
 | module         | holds                                                                     |
 |----------------|---------------------------------------------------------------------------|
 | `case.py`      | `Case`, its lines and how they are run                                    |
+| `families.py`  | the four families, how many cases of each, and their limits of time       |
 | `tables.py`    | tables: values, damages, containers, names                                |
 | `options.py`   | parameters of estimators and resamples, good and bad; knowledge           |
 | `files.py`     | files and command lines                                                   |
@@ -19,6 +20,7 @@ that is left is the reproduction.
 | `promises.py`  | what must hold of a fit, of a saved run and of an error                   |
 | `calls.py`     | what each family runs, and which promises it checks                       |
 | `command.py`   | one command, inside this process or as another                            |
+| `snapshot.py`  | data and files, before and after                                          |
 | `pool.py`      | child processes that are reused, with a limit of time for each case       |
 | `shrink.py`    | the smallest program with the same violation                              |
 | `campaign.py`  | which cases are left, the log, the counts                                 |

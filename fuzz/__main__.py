@@ -38,14 +38,14 @@ def run(
     with Pool(jobs) as pool:
         campaign.run(log, wanted, seed, pool, start + 60.0 * minutes, typer.echo)
     found = campaign.counts(log)
-    _save(out, log, found, seed, time.monotonic() - start, jobs)
+    _save(log, found, seed, time.monotonic() - start, jobs)
     typer.echo(page.table(found))
     if any(part["violations"] for part in found.values()):
         raise typer.Exit(1)
 
 
 def _save(
-    out: Path, log: campaign.Log, found: dict[str, object], seed: int, seconds: float, jobs: int
+    log: campaign.Log, found: dict[str, object], seed: int, seconds: float, jobs: int
 ) -> None:
     """Write the counts beside the log; the time adds up over the parts of a campaign."""
     file = log.path.with_suffix(".json")

@@ -25,9 +25,7 @@ _ADDRESSES = 16 << 30  # bytes a child may map; Torch alone maps several
 _GROWTH = 1 << 20  # KiB by which one small case may raise the peak of the memory: 1 GiB
 _PATIENCE = 3.0  # how much longer a case gets that took too long the first time
 _WAITING = 10.0  # by the clock, for a machine that is busy with other things
-_ONE_THREAD = dict.fromkeys(
-    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
-)
+_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
 @dataclass(frozen=True)
