@@ -3,7 +3,7 @@
     flag, whole, number, choice, seed_of        one argument each; NumPy's scalars are welcome
     file_name                                   a file that can be written, or None
 
-Tables of values pass another gate, `_validation.read_columns`.
+Tables of values pass another gate, `_tables.read_columns`.
 """
 
 from __future__ import annotations

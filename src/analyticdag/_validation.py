@@ -62,6 +62,8 @@ def check_table(estimator: Any, X: Any, *, reset: bool) -> FloatArray:
     known = column_names(estimator, values.shape[1])
     refuse_nonfinite(values, known)
     refuse_out_of_range(values, known)
+    # Sums over rows round by their order in memory: without this, a data frame and its values
+    # could give different graphs.
     return np.ascontiguousarray(values)
 
 

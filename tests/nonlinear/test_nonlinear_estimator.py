@@ -280,7 +280,7 @@ def test_bad_tables_are_refused(X: Any, message: str) -> None:
         ({"pruning": 0}, "pruning must be True, False for no pruning"),
         ({"dtype": np.dtype("float64")}, "dtype must be one of"),
         ({"checkpoint": "no/such/folder/fit.npz"}, "in a folder that does not exist; create"),
-        ({"random_state": "lucky"}, "random_state must be a whole number"),
+        ({"random_state": "lucky"}, "random_state must be a numpy RandomState, None, or a whole"),
         ({"neighbours": "yes"}, "neighbours must be True, False or None"),
         ({"hidden_units": 0}, "hidden_units must be a whole number"),
         ({"max_steps": 1.5}, "max_steps must be a whole number"),

@@ -48,7 +48,7 @@ app.command("demo")(demo_command)
 
 _ADVICE = {
     "exponential": ("exp(x)", "converges for every matrix; its gradient fades on long cycles"),
-    "order-1": ("-log(1 - x)", "DAGMA's log-determinant; the cheapest, a good first choice"),
+    "order-1": ("-log(1 - x)", "DAGMA's log-determinant; the cheapest"),
     "order-2": ("(1 - x)^-1", "stronger gradient on long cycles; a good default"),
     "order-3": ("(1 - x)^-2", "large or dense graphs of known scale"),
     "order-4": ("(1 - x)^-3", "as order-3, stronger still; more non-convex"),

@@ -164,7 +164,7 @@ def _fit_and_save(
             force=places.force,
             room=room_for(len(table.names)),
         ) as folder,
-        _reserved_page(places, folder, key) as page,
+        _reserved_page(places, folder) as page,
     ):
         run = _learn(table, known, plan, state, (resamples, resample_state), talk)
         save_with_page(run, folder, page, key)
@@ -185,8 +185,8 @@ def _command() -> str:
 
 
 @contextmanager
-def _reserved_page(places: Places, folder: Path, key: str) -> Iterator[Path]:
-    """Hold the file for the page; one that a killed command of the same key wrote is its own."""
+def _reserved_page(places: Places, folder: Path) -> Iterator[Path]:
+    """Hold the file for the page; one that this command wrote before it was killed is its own."""
     from analyticdag.io.folder import PAGE, unfinished
     from analyticdag.io.outputs import reserved
 

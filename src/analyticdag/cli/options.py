@@ -91,7 +91,7 @@ Drop = Annotated[list[str] | None, typer.Option(help="Leave a column out; repeat
 DropMissing = Annotated[
     bool, typer.Option("--drop-missing", help="Leave out rows with missing values.")
 ]
-Jobs = Annotated[int | None, typer.Option(help="Processes to use.")]
+Jobs = Annotated[int | None, typer.Option(help="Threads of a fit, processes of resamples.")]
 Checkpoint = Annotated[
     Path | None, typer.Option(help="File that keeps the state, to go on after a kill.")
 ]

@@ -99,7 +99,7 @@ def check_graph(graph: Any, data: Any, *, level: float = 0.05) -> GraphCheck:
     return GraphCheck(
         n_tests=len(tests),
         violated=tuple(test for test in tests if test.p_value <= level),
-        unsupported=tuple(_unsupported(known, W, best.price)),
+        unsupported=tuple(_unsupported(known, best.price)),
         score=graph_score(known.moments, W, score="unequal", gamma=gamma),
         best_score=float(best.score),
     )
@@ -163,7 +163,7 @@ def _corrected(tests: list[Independence]) -> list[Independence]:
     return found
 
 
-def _unsupported(known: Known, W: FloatArray, price: float) -> Iterator[tuple[Hashable, Hashable]]:
+def _unsupported(known: Known, price: float) -> Iterator[tuple[Hashable, Hashable]]:
     """Yield the edges that gain less in n·log(residual variance) than an edge costs."""
     for i, j in np.argwhere(known.member).tolist():
         parents = np.setdiff1d(np.flatnonzero(known.member[:, j]), [i])

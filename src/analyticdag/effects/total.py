@@ -135,12 +135,12 @@ def _possible(known: Known, equations: Equations, x: int, y: int, level: float) 
     return Possible(
         value=value,
         standard_error=error,
-        interval=interval(value, error, equations, x, y, level),
+        interval=_interval(value, error, equations, x, y, level),
         parents=tuple(known.names[k] for k in np.flatnonzero(equations.graph[:, x])),
     )
 
 
-def interval(
+def _interval(
     value: float, error: float, equations: Equations, x: int, y: int, level: float
 ) -> tuple[float, float]:
     """Return a confidence interval; the fewest degrees of freedom on the way decide its width."""

@@ -17,6 +17,9 @@ from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.graphs import nearest_dag
 from analyticdag.knowledge import EdgeMasks
 
+# Stands for the weight of a required edge that is zero.
+_TINY = float(np.finfo(np.float64).tiny)
+
 
 @dataclass(frozen=True, eq=False)
 class Finished:
@@ -40,9 +43,6 @@ def finish(weights: FloatArray, threshold: float, masks: EdgeMasks) -> Finished:
     adjacency: BoolArray = W != 0.0
     W = np.where(np.abs(W) > _TINY, W, 0.0)
     return Finished(W, adjacency, tuple(on_cycles), tuple(over_limit))
-
-
-_TINY = float(np.finfo(np.float64).tiny)
 
 
 def _over_limit(W: FloatArray, masks: EdgeMasks) -> list[tuple[int, int]]:

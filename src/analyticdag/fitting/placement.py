@@ -30,11 +30,6 @@ class Placement:
     device: Any
     dtype: Any
 
-    @property
-    def on_host(self) -> bool:
-        """Whether this is plain NumPy in double precision, as the compiled solvers need."""
-        return bool(self.xp.__name__.endswith("numpy") and self.dtype == np.float64)
-
     def put(self, array: Any) -> Array:
         """Return a NumPy array as an array of this place."""
         return self.xp.asarray(np.asarray(array), dtype=self.dtype, device=self.device)

@@ -19,6 +19,7 @@ from analyticdag._validation import constant_columns, looks_standardised, warn_a
 from analyticdag.candidates import correlations
 from analyticdag.errors import DataError
 from analyticdag.interventions import Moments
+from analyticdag.losses import VARIANCE_FLOOR
 
 # Standard deviations within these have covariances whose ratios can be squared, as the search does
 # with a covariance and the noise variance; what lies outside is brought inside first.
@@ -36,8 +37,8 @@ def _common_unit(sd: FloatArray, constant: BoolArray, names: list[Hashable]) -> 
     least, most = (int(varying[k]) for k in (sd[varying].argmin(), sd[varying].argmax()))
     if _ORDINARY[0] <= sd[least] and sd[most] <= _ORDINARY[1]:
         return 1.0
-    middle = float(np.median(np.log2(sd[varying])))
     if np.log2(sd[most]) - np.log2(sd[least]) > np.log2(_ORDINARY[1] / _ORDINARY[0]):
+        middle = float(np.median(np.log2(sd[varying])))
         far = max(least, most, key=lambda k: abs(np.log2(sd[k]) - middle))
         raise DataError(
             f"column {names[far]!r} has a standard deviation of {sd[far]:.3g}, and that of others "
@@ -118,6 +119,11 @@ class Statistics:
         np.fill_diagonal(moments.S[0], 1.0)  # rounding must not put the columns in an order
         rows = None if self.rows is None else self.rows / sd
         return replace(self, moments=moments, scale=self.scale * sd, rows=rows)
+
+    def residual_variances(self, W: FloatArray) -> FloatArray:
+        """Return what W leaves unexplained of every column, never less than rounding makes it."""
+        floor = VARIANCE_FLOOR * np.diag(self.S)
+        return np.maximum(self.moments.residual_variances(W), floor)
 
     def undisturbed_mean(self, W: FloatArray) -> FloatArray:
         """Return the mean of the columns, in their own units, where nothing is done to any."""

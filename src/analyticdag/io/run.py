@@ -26,8 +26,6 @@ from analyticdag.optimize.trace import Trace
 
 # What holds in every graph that fits the data equally well.
 FIXED_BY_DATA = (FixedBy.COLLIDER, FixedBy.ORIENTATION_RULES, FixedBy.INTERVENTIONS)
-# Losses that prefer a direction because all noise is assumed to have one variance.
-EQUAL_VARIANCES = ("mse", "likelihood-ev")
 
 
 @dataclass(frozen=True)
@@ -197,12 +195,8 @@ def _renamed(
 def _edges(
     estimator: Any, names: Sequence[Hashable], audit: Audit | None
 ) -> tuple[EdgeRecord, ...]:
-    """Read the rows of `edges_`; labels and stability are taken over where it has them."""
+    """Read the rows of `edges_`."""
     position = {name: k for k, name in enumerate(names)}
-    allowed = (estimator.knowledge or Knowledge()).resolve(names).allowed
-    adjacency = np.asarray(estimator.adjacency_matrix_, dtype=bool)
-    equal = estimator.loss_ in EQUAL_VARIANCES
-    fixed = directions(adjacency, estimator.cpdag_, allowed, equal_variances=equal)
     scaled = getattr(estimator, "standardize", False)
     records = []
     for edge in estimator.edges_:
@@ -213,11 +207,11 @@ def _edges(
                 source=i,
                 target=j,
                 weight=float(edge.weight),
-                fixed_by=str(getattr(edge, "fixed_by", fixed[i, j])),
+                fixed_by=str(edge.fixed_by),
                 standardized=float(edge.weight) if scaled else in_sd,
-                standard_error=plain(getattr(edge, "standard_error", None)),
-                near_threshold=getattr(edge, "near_threshold", None),
-                stability=plain(getattr(edge, "stability", None)),
+                standard_error=plain(edge.standard_error),
+                near_threshold=edge.near_threshold,
+                stability=plain(edge.stability),
             )
         )
     return tuple(sorted(records, key=lambda edge: (edge.source, edge.target)))

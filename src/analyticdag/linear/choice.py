@@ -35,7 +35,6 @@ from scipy.stats import chi2
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.fitting.statistics import Statistics
-from analyticdag.losses import VARIANCE_FLOOR
 
 EQUAL, UNEQUAL = "likelihood-ev", "likelihood-nv"
 GAUSSIAN = 3.0  # its kurtosis
@@ -152,7 +151,7 @@ def variances_agree(statistics: Statistics, W: FloatArray) -> bool:
     n = statistics.moments.samples_of[varies]
     # Each parent takes a degree of freedom, and with it a share of the variance.
     left = np.maximum(n - np.count_nonzero(W[:, varies], axis=0) - 1, 1)
-    v = _variances(statistics, W)[varies] * n / left
+    v = statistics.residual_variances(W)[varies] * n / left
     # The kurtosis of one column scatters so much that it would add to the spread; their mean not.
     kurtosis = np.full(len(v), _kurtosis(statistics, W)[varies].mean() if len(v) else GAUSSIAN)
     n_kept = len(v) - len(v) // _ONE_IN
@@ -165,7 +164,7 @@ def _scores(statistics: Statistics, W: FloatArray, kurtosis: FloatArray) -> tupl
     """Return BIC of one graph under equal and under unequal variances."""
     varies = ~statistics.constant
     n = statistics.moments.samples_of[varies]
-    v, kurtosis = _variances(statistics, W)[varies], kurtosis[varies]
+    v, kurtosis = statistics.residual_variances(W)[varies], kurtosis[varies]
     price = np.log(statistics.n_samples)
     both = n @ np.log(v) + price * np.count_nonzero(W)
     return float(both + _spread(v, kurtosis, n) + price), float(both + price * len(v))
@@ -198,11 +197,6 @@ def least_squares_weights(S: FloatArray, adjacency: BoolArray) -> FloatArray:
     return W
 
 
-def _variances(statistics: Statistics, W: FloatArray) -> FloatArray:
-    floor = VARIANCE_FLOOR * np.diag(statistics.S)
-    return np.maximum(statistics.moments.residual_variances(W), floor)
-
-
 def _kurtosis(statistics: Statistics, W: FloatArray) -> FloatArray:
     """Return the kurtosis of the residuals; a Gaussian's where there are no rows to tell."""
     if statistics.rows is None:
@@ -212,7 +206,7 @@ def _kurtosis(statistics: Statistics, W: FloatArray) -> FloatArray:
     few = sparse.eye_array(len(W), format="csr") - sparse.csr_array(W.T)
     centre = rows.mean(axis=0)
     # Divided before they are squared: the fourth power of a tiny residual is zero.
-    unit = np.sqrt(np.maximum(_variances(statistics, W), np.finfo(float).tiny))[:, None]
+    unit = np.sqrt(np.maximum(statistics.residual_variances(W), np.finfo(float).tiny))[:, None]
     sums = np.zeros((5, len(W)))  # of the powers 0 to 4
     for first in range(0, len(rows), _BLOCK):
         block = slice(first, first + _BLOCK)

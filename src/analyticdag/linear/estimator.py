@@ -1,7 +1,7 @@
 """`AnalyticDAG`, the scikit-learn estimator.
 
 fit            -> check_table      -> Statistics ┐       (with interventions: by column)
-fit_covariance -> check_covariance -> Statistics ┴> learn_path -> finish -> attributes
+fit_covariance -> check_covariance -> Statistics ┴> learn -> attributes
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from analyticdag.linear.learn import Learned, learn
 from analyticdag.linear.options import SCALE_LOSSES, Options
 from analyticdag.linear.paths import edge_masks, path_statistics
 from analyticdag.linear.selection import Selection, select
-from analyticdag.losses import VARIANCE_FLOOR, Logistic
+from analyticdag.losses import Logistic
 from analyticdag.optimize.path import Minimiser, traits_of
 from analyticdag.optimize.schedule import Schedule
 from analyticdag.optimize.trace import Status, Trace
@@ -117,11 +117,12 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
     loss_choice_ : LossChoice, the two scores behind "auto"; None with any other loss.
     selection_ : Selection, the series of lambdas behind "auto"; None where none was chosen.
     trace_ : Trace; what happened at every stage, and in the search which start won.
-    status_ : Status; its value says what to do.
+    status_ : Status; its value says what to do, and so does `advice_`.
     n_iter_ : steps (with "fast": sweeps) of the path in all; without a path, searches made.
     mean_, scale_, noise_variances_ : the rest of the model, as `score` uses it. The noise
         variances are those of the columns divided by `scale_`: their standard deviations with
         `standardize`, else one; or one power of two for all where all are far from one (1e±25).
+    moments_ : Moments, the covariances and means that `effects` are computed from.
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn.
     """
 
@@ -342,8 +343,7 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
 
 def _noise_variances(statistics: Statistics, W: FloatArray, *, pooled: bool) -> FloatArray:
     """Return the noise variance of each column; zero for constant ones."""
-    floor = VARIANCE_FLOOR * np.diag(statistics.S)
-    v = np.maximum(statistics.moments.residual_variances(W), floor)
+    v = statistics.residual_variances(W)
     varies = ~statistics.constant
     if pooled and varies.any():
         v[varies] = np.average(v[varies], weights=statistics.moments.samples_of[varies])

@@ -166,8 +166,8 @@ def _jobs(n_jobs: Any) -> int | None:
     is_count = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
     if n_jobs is not None and (not is_count or n_jobs == 0 or abs(n_jobs) > 2**31):
         raise ParameterError(
-            "n_jobs must be a number of threads, -1 or None for all processors, "
-            f"not {shown(n_jobs)}"
+            "n_jobs must be a number of threads, -1 for all processors, or None for as many as "
+            f"BLAS may use, not {shown(n_jobs)}"
         )
     return None if n_jobs is None else int(n_jobs)
 

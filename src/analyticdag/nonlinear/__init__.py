@@ -15,7 +15,11 @@
 | `rmsprop.py`      | RMSprop and its batches                                                    |
 | `quasi_newton.py` | OWL-QN: L-BFGS with an l1 penalty                                          |
 | `neighbours.py`   | preliminary neighbour selection by random trees                            |
+| `splines.py`      | smooth functions of one column: a basis of cubic splines                   |
 | `pruning.py`      | does a node need a parent? F-tests on splines                              |
+| `refine.py`       | the search after the networks: its starts and what it leaves in the trace  |
+| `climb.py`        | the search itself: add, drop or turn the edge that gains most              |
+| `surfaces.py`     | its score: splines of the parents and products of each two of them         |
 | `refit.py`        | the networks of the final graph                                            |
 
 Torch is imported by `fit`, never by importing this package.

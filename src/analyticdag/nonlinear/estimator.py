@@ -40,7 +40,6 @@ from analyticdag.fitting.edges import (
 )
 from analyticdag.fitting.finish import Finished
 from analyticdag.fitting.fitted import keep_graph
-from analyticdag.fitting.placement import to_host
 from analyticdag.fitting.statistics import Statistics
 from analyticdag.functions import AnalyticFunction, Truncated
 from analyticdag.graphs import to_cpdag
@@ -169,9 +168,7 @@ class NonlinearDAG(BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: None = None) -> Self:
         """Learn the graph from a table of rows; X is not changed, y is ignored."""
         learn = _torch_side().learn
-        # Sums over rows round by their order in memory: without this, a data frame and its values
-        # could give different graphs.
-        values = np.ascontiguousarray(check_table(self, to_host(X), reset=True))
+        values = check_table(self, X, reset=True)
         options = Options.of(self, values.shape[1])
         names = column_names(self, values.shape[1])
         options, choice = _decided(options, values, names)
@@ -206,7 +203,7 @@ class NonlinearDAG(BaseEstimator):  # type: ignore[misc]
         columns count for nothing.
         """
         check_is_fitted(self)
-        values = check_table(self, to_host(X), reset=False)
+        values = check_table(self, X, reset=False)
         with np.errstate(over="ignore"):  # what is not finite is refused below
             columns = self._model.log_likelihood((values - self.mean_) / self.scale_)
         found = float(np.sum((columns - np.log(self.scale_))[self._varies]))

@@ -6,15 +6,14 @@ does not have is refused, never ignored.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from analyticdag._parameters import file_name, seed_of
+from analyticdag._parameters import choice, file_name, number, seed_of, whole
 from analyticdag.errors import ParameterError
 from analyticdag.functions import AnalyticFunction, Truncated, as_function
 from analyticdag.knowledge import Knowledge
@@ -94,8 +93,8 @@ class Options:
             function=as_function(estimator.constraint),
             variance=_variance(model, estimator.variance),
             hidden_units=_count("hidden_units", estimator.hidden_units, 10),
-            lambda1=_number("lambda1", estimator.lambda1, _LAMBDA1, math.inf),
-            w_threshold=_number("w_threshold", estimator.w_threshold, _THRESHOLD, math.inf),
+            lambda1=_number("lambda1", estimator.lambda1, _LAMBDA1),
+            w_threshold=_number("w_threshold", estimator.w_threshold, _THRESHOLD),
             neighbours=_flag("neighbours", estimator.neighbours, many and model == "gran-dag"),
             refine=_flag("refine", estimator.refine, model == "mlp"),
             level=_level(estimator.pruning),
@@ -103,17 +102,15 @@ class Options:
             knowledge=knowledge,
             dtype=estimator.dtype,
             device="auto" if estimator.device is None else str(estimator.device),
-            seed=_seed(estimator.random_state),
+            seed=seed_of(estimator.random_state),
             verbose=int(estimator.verbose),
             checkpoint=file_name("checkpoint", estimator.checkpoint),
         )
 
 
 def _check_choices(estimator: Any) -> None:
-    for name, choices in (("model", MODELS), ("dtype", DTYPES)):
-        value = getattr(estimator, name)
-        if not isinstance(value, str) or value not in choices:
-            raise ParameterError(f"{name} must be one of {choices}, not {value!r}")
+    choice("model", estimator.model, MODELS)
+    choice("dtype", estimator.dtype, DTYPES)
     if estimator.model == "gran-dag":
         for name in ("lambda1", "w_threshold"):
             if getattr(estimator, name) is not None:
@@ -121,16 +118,6 @@ def _check_choices(estimator: Any) -> None:
                     f"{name} belongs to model='mlp', and gran-dag has no such penalty or "
                     f"threshold; leave {name}=None, or use pruning to get fewer edges"
                 )
-
-
-def _seed(random_state: Any) -> int:
-    try:
-        return seed_of(random_state)
-    except (TypeError, ValueError) as error:
-        raise ParameterError(
-            "random_state must be a whole number from 0 to 2**32 - 1, a numpy RandomState or None, "
-            f"not {random_state!r}"
-        ) from error
 
 
 def _variance(model: str, variance: Any) -> str:
@@ -163,18 +150,8 @@ def _flag(name: str, value: Any, default: bool) -> bool:
 
 
 def _count(name: str, value: Any, default: int) -> int:
-    if value is None:
-        return default
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-        raise ParameterError(f"{name} must be a whole number of at least 1, not {value!r}")
-    return int(value)
+    return default if value is None else whole(name, value, 1)
 
 
-def _number(name: str, value: Any, default: float, most: float) -> float:
-    if value is None:
-        return default
-    is_number = isinstance(value, Real) and not isinstance(value, bool)
-    if not is_number or not 0.0 <= value <= most or math.isinf(value):
-        upper = "" if math.isinf(most) else f" and at most {most:g}"
-        raise ParameterError(f"{name} must be a number of at least 0{upper}, not {value!r}")
-    return float(value)
+def _number(name: str, value: Any, default: float) -> float:
+    return default if value is None else number(name, value)
