@@ -7,12 +7,13 @@ import pytest
 import search_reference as reference
 from numpy.testing import assert_allclose, assert_array_equal
 
+from analyticdag._validation import correlations
 from analyticdag.errors import DataError, KnowledgeError, ParameterError
 from analyticdag.graphs import is_dag
 from analyticdag.interventions import Moments
 from analyticdag.metrics import compare
 from analyticdag.search import search_orders, select_parents
-from analyticdag.search.scores import correlation, default_gamma, edge_penalty, graph_score
+from analyticdag.search.scores import default_gamma, edge_penalty, graph_score
 from analyticdag.simulate import simulate
 
 
@@ -111,7 +112,7 @@ def test_no_node_has_more_parents_than_asked_for(er2, limit, score):
 def test_select_parents_is_grow_shrink_over_the_predecessors(seed):
     rng = np.random.default_rng(seed)
     S, _ = reference.covariance(rng, n_nodes=9, degree=4)
-    order, penalty, R = rng.permutation(9), edge_penalty(200, 9, 1.0), correlation(S)
+    order, penalty, R = rng.permutation(9), edge_penalty(200, 9, 1.0), correlations(S)
     weights = select_parents(S, 200, order)
     for t, node in enumerate(order):
         expected = reference.grow_shrink(R, 200, penalty, node, order[:t])

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from analyticdag._validation import correlations
 from analyticdag.interventions import Moments
 from analyticdag.search import kernels as built
 from analyticdag.search import layers, setting
@@ -23,7 +24,7 @@ from analyticdag.search.moves import ANYWHERE
 from analyticdag.search.records import COLLINEAR, PARENT, WANTED
 from analyticdag.search.regression import clear, toggle
 from analyticdag.search.runs import open_search, suspects
-from analyticdag.search.scores import correlation, edge_penalty
+from analyticdag.search.scores import edge_penalty
 from analyticdag.search.setting import Search, Setting, new_regression
 
 N = 300
@@ -50,7 +51,7 @@ def kernels(request, monkeypatch):
 
 def setting_for(S, noise=None):
     d = len(S)
-    matrix = S if noise else correlation(S)
+    matrix = S if noise else correlations(S)
     moments = Moments.shared(matrix, N)
     return Setting(moments, None, None, edge_penalty(N, d, 0.5), noise, d - 1)
 
@@ -86,7 +87,7 @@ def regression_after(S, node, toggles):
 @given(st.integers(0, 10**6), st.lists(st.integers(1, 7), max_size=25))
 def test_toggling_is_regression_on_whoever_is_in(seed, toggles):
     S, _ = reference.covariance(np.random.default_rng(seed), n_nodes=8, n_samples=N)
-    R = correlation(S)
+    R = correlations(S)
     members, weights, sharp, link, spread = regression_after(R, 0, toggles)
     expected = {p for p in toggles if toggles.count(p) % 2}
     assert set(members) == expected

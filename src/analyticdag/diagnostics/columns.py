@@ -1,4 +1,4 @@
-"""Are the columns fit to be used: constant, copies, collinear, enough rows."""
+"""Are the columns fit to be used: constant, codes, copies, collinear, enough rows."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from analyticdag.diagnostics.result import Check, Level, listing
 INFLATION = 100.0
 # Rows per column below which correlations are noisy, and below which they are singular.
 FEW_ROWS, TOO_FEW_ROWS = 10.0, 1.0
-
-
 # A column of no more values than this, each of them in this many rows on average, may hold codes.
 FEW_VALUES, ROWS_PER_VALUE = 10, 5
 

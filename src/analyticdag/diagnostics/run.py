@@ -9,8 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from analyticdag._typing import BoolArray, FloatArray
-from analyticdag._validation import check_table, column_names
-from analyticdag.candidates import correlations
+from analyticdag._validation import check_table, column_names, correlations
 from analyticdag.diagnostics.columns import (
     check_collinearity,
     check_constant,

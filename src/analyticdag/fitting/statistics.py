@@ -15,8 +15,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from analyticdag._typing import BoolArray, FloatArray
-from analyticdag._validation import constant_columns, looks_standardised, warn_about_columns
-from analyticdag.candidates import correlations
+from analyticdag._validation import (
+    constant_columns,
+    correlations,
+    looks_standardised,
+    warn_about_columns,
+)
 from analyticdag.errors import DataError
 from analyticdag.interventions import Moments
 from analyticdag.losses import VARIANCE_FLOOR

@@ -18,19 +18,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
+from analyticdag._validation import correlations
 from analyticdag.interventions import Moments
 from analyticdag.orders import consistent_order, precedence, r2_order
 from analyticdag.search.checks import checked_covariance, checked_knowledge, checked_order
 from analyticdag.search.kernels import Stop
 from analyticdag.search.layers import layered_order
 from analyticdag.search.runs import Run, in_threads, open_search, search_locally, search_on
-from analyticdag.search.scores import (
-    ScoreName,
-    correlation,
-    default_gamma,
-    edge_penalty,
-    graph_score,
-)
+from analyticdag.search.scores import ScoreName, default_gamma, edge_penalty, graph_score
 from analyticdag.search.setting import Setting
 from analyticdag.search.weights import FAINT_GAMMA, least_squares, many_are_faint
 
@@ -242,7 +237,7 @@ def make_setting(
     penalty = edge_penalty(int(moments.n_samples[0]), d, gamma)
     if score == "equal":
         return Setting(moments, forbidden, needed, penalty, 1.0, cap)
-    matrices = [correlation(S) for S in moments.S]
+    matrices = [correlations(S) for S in moments.S]
     standardised = replace(
         moments, S=matrices[0][None] if len(matrices) == 1 else np.array(matrices)
     )

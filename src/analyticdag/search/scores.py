@@ -39,16 +39,6 @@ def edge_penalty(n_samples: int, n_nodes: int, gamma: float) -> float:
     return float(np.log(n_samples) + 4.0 * gamma * np.log(n_nodes))
 
 
-def correlation(S: FloatArray) -> FloatArray:
-    """Correlations of S; a constant column becomes one that nothing is related to."""
-    sd = np.sqrt(np.diag(S))
-    scale = np.divide(1.0, sd, out=np.zeros_like(sd), where=sd > 0)
-    R = np.ascontiguousarray(S * scale)
-    R *= scale[:, None]
-    np.fill_diagonal(R, 1.0)
-    return R
-
-
 def graph_score(moments: Moments, weights: FloatArray, *, score: ScoreName, gamma: float) -> float:
     """Score of a weighted graph on data with these moments; smaller is better.
 
