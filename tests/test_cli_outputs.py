@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from analyticdag.cli import main
-from analyticdag.io import load_run, run_of_weights, save_run
+from analyticdag.io import SavedRun, load_run, run_of_weights, save_run
 from analyticdag.report import render_report
 
 
@@ -86,6 +86,8 @@ def test_the_input_is_never_an_output(shell: Shell, table: Path) -> None:
         for force in ((), ("--force",)):
             shell.refused("fit", "d.csv", "--report", page, *force, message="is an input of this")
             shell.refused("stability", "d.csv", "--out", page, *force, message="is an input of")
+    for command in ("fit", "stability"):
+        shell.refused(command, "d.csv", "--checkpoint", "soft.html", message="is an input of this")
     (table.parent / "k.toml").write_text("")
     shell.refused(
         "fit", "d.csv", "--knowledge", "k.toml", "--report", "k.toml", message="is an input"
@@ -104,6 +106,27 @@ def test_nothing_that_is_there_is_overwritten(shell: Shell, table: Path) -> None
     shell.refused("fit", "d.csv", "--out", "run", message="is there already")
     shell.refused("fit", "d.csv", "--out", "d.csv", message="is a file; name a folder")
     assert notes.read_text() == "years of work"
+
+
+def test_a_page_that_appears_meanwhile_stays(
+    shell: Shell, table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes, render = table.parent / "notes.html", render_report
+
+    def slowly(run: SavedRun) -> str:
+        notes.write_text("years of work")
+        return render(run)
+
+    same = ("fit", table, "--out", "run", "--report", notes, *ORDER, "-q")
+    with monkeypatch.context() as patch:
+        patch.setattr("analyticdag.report.render_report", slowly)
+        result = shell(*same)
+    assert result.code == 1
+    assert "is not overwritten; move it away and repeat" in result.err
+    assert notes.read_text() == "years of work"
+    notes.rename("kept.html")
+    assert shell(*same).code == 0
+    assert notes.read_text() == render_report(load_run("run"))
 
 
 @pytest.mark.usefixtures("no_work")

@@ -28,10 +28,10 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path: Path) -> None:
         raise RuntimeError
     assert list(tmp_path.iterdir()) == []
     write_bytes(target, b"one", overwrite=False)
-    with pytest.raises(OutputError, match="appeared while its content was computed"):
+    with pytest.raises(OutputError, match="is there by now and is not overwritten"):
         write_bytes(target, b"two", overwrite=False)
     assert target.read_bytes() == b"one"
-    write_bytes(target, b"two")
+    write_bytes(target, b"two", overwrite=True)
     assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("a.txt", b"two")]
 
 
@@ -104,7 +104,7 @@ def test_only_plain_files_of_a_sensible_size_are_read(tmp_path: Path) -> None:
     assert read_limited(tmp_path / "f", 5, "look") == b"12345"
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
     for name, limit, message in (
-        ("f", 4, "is larger than 0 MiB; look"),
+        ("f", 4, "is larger than 3.81e-06 MiB; look"),
         ("absent", 4, "cannot read .*No such file"),
         ("loop", 4, "cannot read .*Too many levels of symbolic links"),
         ("", 4, "cannot read|is not a plain file"),

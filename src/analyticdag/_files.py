@@ -63,14 +63,14 @@ def written(path: str | Path, *, overwrite: bool) -> Iterator[BinaryIO]:
         ) from error
 
 
-def write_bytes(path: str | Path, content: bytes, *, overwrite: bool = True) -> None:
-    """Write a file at once: a reader sees all of it or nothing."""
+def write_bytes(path: str | Path, content: bytes, *, overwrite: bool = False) -> None:
+    """Write a new file at once: a reader sees all of it or nothing."""
     with written(path, overwrite=overwrite) as file:
         file.write(content)
 
 
-def write_text(path: str | Path, text: str, *, overwrite: bool = True) -> None:
-    """Write a text file at once, as UTF-8."""
+def write_text(path: str | Path, text: str, *, overwrite: bool = False) -> None:
+    """Write a new text file at once, as UTF-8; what is there stays, unless `overwrite` is set."""
     # A lone surrogate is no text in any encoding; it can come from a file name.
     write_bytes(path, text.encode("utf-8", errors="replace"), overwrite=overwrite)
 
@@ -83,8 +83,8 @@ def _move(temporary: Path, path: Path, *, overwrite: bool) -> None:
             os.link(temporary, path)  # unlike a rename it fails where something is
         except FileExistsError as error:
             raise OutputError(
-                f"{str(path)!r} appeared while its content was computed, and is not overwritten; "
-                "move it away and repeat the command"
+                f"{str(path)!r} is there by now and is not overwritten; move it away and repeat, "
+                "or say so (overwrite=True; on the command line: --force)"
             ) from error
         except OSError:  # a file system without links
             if os.path.lexists(path):
@@ -171,7 +171,7 @@ def read_limited(path: str | Path, limit: int, cure: str) -> bytes:
             raise
         raise InputError(f"cannot read {str(path)!r}: {error}; {cure}") from error
     if len(content) > limit:
-        raise InputError(f"{str(path)!r} is larger than {limit / 2**20:.0f} MiB; {cure}")
+        raise InputError(f"{str(path)!r} is larger than {limit / 2**20:.3g} MiB; {cure}")
     return content
 
 

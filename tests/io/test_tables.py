@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from analyticdag.errors import DataError, MissingDependencyError
-from analyticdag.io import read_table, write_table
+from analyticdag.errors import DataError, MissingDependencyError, OutputError
+from analyticdag.io import read_table, write_table, write_text
 
 
 def read(text: str | bytes, **options: object) -> tuple[list[str], list[list[float]]]:
@@ -124,6 +124,18 @@ def test_what_is_written_is_read_back_to_the_bit(
     table = read_table(path)
     assert table.names == ("x, y", '"z"')
     np.testing.assert_array_equal(table.values, values)
+
+
+def test_writers_replace_nothing_unless_told(tmp_path: Path) -> None:
+    path, values = tmp_path / "mine.csv", np.eye(2)
+    path.write_text("years of work")
+    with pytest.raises(OutputError, match="is not overwritten"):
+        write_table(path, values, ["a", "b"])
+    with pytest.raises(OutputError, match="is not overwritten"):
+        write_text(path, "other")
+    assert path.read_text() == "years of work"
+    write_table(path, values, ["a", "b"], overwrite=True)
+    assert read_table(path).names == ("a", "b")
 
 
 def test_a_column_may_name_what_was_perturbed(tmp_path: Path) -> None:

@@ -11,9 +11,10 @@ import pytest
 import torch
 
 from analyticdag import AnalyticDAG
-from analyticdag.errors import ParameterError
+from analyticdag.errors import InputError, ParameterError
 from analyticdag.optimize.adam import Adam
 from analyticdag.optimize.schedule import Schedule
+from analyticdag.stability import bootstrap
 
 X = np.random.default_rng(0).normal(size=(50, 4)) @ np.triu(np.ones((4, 4)))
 
@@ -90,6 +91,17 @@ def test_a_foreign_file_is_refused_and_left_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::analyticdag.errors.NotConvergedWarning")
+@pytest.mark.parametrize("leads_to", ["link", "nowhere"])
+def test_a_link_that_leads_nowhere_is_left_alone(tmp_path: Path, leads_to: str) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(leads_to)
+    with pytest.raises(InputError, match="cannot read"):
+        model(link).fit(X)
+    with pytest.raises(InputError, match="cannot read"):
+        bootstrap(model(None), X, 1, checkpoint=link)
+    assert link.is_symlink()
+
+
 def test_a_damaged_file_is_one_line_and_left_alone(tmp_path: Path) -> None:
     file = tmp_path / "fit.npz"
     expected = model(file).fit(X).weights_

@@ -104,4 +104,4 @@ def _save(model: AnalyticDAG, values: FloatArray, names: Sequence[str], folder: 
         command=["analyticdag", "demo"],
     )
     run = recorded(model, values, names, manifest=manifest)
-    save_with_page(run, folder, folder / "report.html", "analyticdag demo")
+    save_with_page(run, folder, folder / "report.html", "analyticdag demo", overwrite=True)

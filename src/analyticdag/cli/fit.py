@@ -118,7 +118,7 @@ def fit_command(
     }
     parameters = {name: value for name, value in given.items() if value is not None}
     plan = Plan(model, parameters, max_steps, refit=refit)
-    inputs = [Path(name) for name in (file, knowledge, checkpoint) if name not in (None, "-")]
+    inputs = files_read(file, knowledge, checkpoint)
     base, exact = _base(file, out), out is not None
     places = Places(base, report, checkpoint, inputs, exact=exact, force=force)
     run, folder, page = _fit_and_save(table, known, plan, places, resamples, talk, context)
@@ -153,7 +153,7 @@ def _fit_and_save(
     path_state, resample_state = _states(table, known, plan, places.base)
     no_path = plan.model != "nonlinear" and plan.parameters.get("solver") == "order"
     state = places.checkpoint or (None if no_path else path_state)
-    context.obj.advice = lambda: _how_to_go_on(state, resample_state)
+    context.obj.advice = lambda: how_to_go_on(state, resample_state)
     key = save_key({"command": _command(), "data": {"sha256": table.sha256}})
     with (
         reserved_run(
@@ -164,10 +164,10 @@ def _fit_and_save(
             force=places.force,
             room=room_for(len(table.names)),
         ) as folder,
-        _reserved_page(places, folder) as page,
+        _reserved_page(places, folder) as (page, left),
     ):
         run = _learn(table, known, plan, state, (resamples, resample_state), talk)
-        save_with_page(run, folder, page, key)
+        save_with_page(run, folder, page, key, overwrite=places.force or left)
     for own in (path_state, resample_state):
         own.unlink(missing_ok=True)
     return run, folder, page
@@ -185,20 +185,20 @@ def _command() -> str:
 
 
 @contextmanager
-def _reserved_page(places: Places, folder: Path) -> Iterator[Path]:
-    """Hold the file for the page; one that this command wrote before it was killed is its own."""
+def _reserved_page(places: Places, folder: Path) -> Iterator[tuple[Path, bool]]:
+    """Hold the file for the page; tell if one is there that a killed command like this wrote."""
     from analyticdag.io.folder import PAGE, unfinished
     from analyticdag.io.outputs import reserved
 
     page = places.report or folder / PAGE
-    if os.path.realpath(page) == os.path.realpath(folder / PAGE):
-        yield page
-        return
     left = unfinished(folder)
+    if os.path.realpath(page) == os.path.realpath(folder / PAGE):
+        yield page, left is not None
+        return
     written = page.read_bytes() if left is not None and page.is_file() else b""
     own = left is not None and left.page == hashlib.sha256(written).hexdigest()
     with reserved(page, inputs=places.inputs, force=places.force or own, inside=folder):
-        yield page
+        yield page, own
 
 
 def _base(file: str, out: Path | None) -> Path:
@@ -208,6 +208,17 @@ def _base(file: str, out: Path | None) -> Path:
     if file == "-":
         return Path("analyticdag-run")
     return Path(file).with_name(f"{Path(file).stem}-analyticdag")
+
+
+def files_read(table: str, knowledge: Path | None, checkpoint: Path | None) -> list[Path]:
+    """Return the files that are read; a checkpoint is written too, and none of the others."""
+    from analyticdag.io.outputs import refuse_input
+
+    inputs = [Path(name) for name in (table, knowledge) if name not in (None, "-")]
+    if checkpoint is None:
+        return inputs
+    refuse_input(checkpoint, inputs)
+    return [*inputs, checkpoint]
 
 
 def number_or_word(text: str | None) -> float | str | None:
@@ -313,10 +324,13 @@ def _states(table: Table, known: Knowledge | None, plan: Plan, base: Path) -> tu
     return base.parent / f"{name}.checkpoint", base.parent / f"{name}.resamples"
 
 
-def _how_to_go_on(*states: Path | None) -> str:
+def how_to_go_on(*states: Path | None) -> str:
+    """Return what to say after Ctrl-C: where finished work is kept, if there is any."""
     kept = next((state for state in states if state is not None and state.exists()), None)
+    if not any(states):
+        return "interrupted"
     if kept is None:
-        return "interrupted before the first stage was finished; nothing was kept"
+        return "interrupted before anything was finished; nothing was kept"
     return f"interrupted; what was finished is kept in {kept}: the same command goes on from there"
 
 

@@ -48,8 +48,11 @@ def recorded(
     )
 
 
-def save_with_page(run: SavedRun, folder: Path, page: Path, key: str) -> None:
-    """Write a run and its page into places that are reserved; a kill leaves a note of the key."""
+def save_with_page(run: SavedRun, folder: Path, page: Path, key: str, *, overwrite: bool) -> None:
+    """Write a run and its page into places that are reserved; a kill leaves a note of the key.
+
+    A page that appeared meanwhile stays as it is, unless `overwrite` is set.
+    """
     from analyticdag._files import write_bytes
     from analyticdag.io.folder import Note, note, saving, write_run
     from analyticdag.report import render_report
@@ -58,7 +61,7 @@ def save_with_page(run: SavedRun, folder: Path, page: Path, key: str) -> None:
     with saving(folder, key):
         write_run(run, folder)
         note(folder, Note(key, hashlib.sha256(text).hexdigest()))
-        write_bytes(page, text)
+        write_bytes(page, text, overwrite=overwrite)
 
 
 def judge_by_resamples(

@@ -41,6 +41,7 @@ _SHOWN = 40
 
 
 def stability_command(
+    context: typer.Context,
     file: TableFile,
     resamples: Annotated[int, typer.Option(help="How many times to fit.")] = 200,
     complementary: Annotated[
@@ -69,7 +70,7 @@ def stability_command(
 ) -> None:
     """Fit FILE on many resamples of its rows and count how often each edge comes back."""
     from analyticdag import AnalyticDAG
-    from analyticdag.cli.fit import by_index, number_or_word
+    from analyticdag.cli.fit import by_index, files_read, how_to_go_on, number_or_word
     from analyticdag.io import read_knowledge, read_table, write_text
     from analyticdag.io.outputs import reserved
     from analyticdag.stability import bootstrap
@@ -77,7 +78,7 @@ def stability_command(
 
     talk = Console(stderr=True, quiet=quiet)
     check_share(threshold, above=0.5 if complementary else 0.0)
-    inputs = [Path(name) for name in (file, knowledge, checkpoint) if name not in (None, "-")]
+    inputs = files_read(file, knowledge, checkpoint)
     table = read_table(
         file,
         stdin=sys.stdin.buffer,
@@ -90,6 +91,7 @@ def stability_command(
     given |= {"constraint": constraint, "candidates": candidates}
     given |= {"lambda1": number_or_word(lambda1), "standardize": standardize, "knowledge": known}
     model = AnalyticDAG(**{name: value for name, value in given.items() if value is not None})
+    context.obj.advice = lambda: how_to_go_on(checkpoint)
     held = reserved(*filter(None, [out]), inputs=inputs, force=force)
     with held, _bar(talk, resamples, quiet=quiet) as show:
         result = bootstrap(
@@ -106,10 +108,7 @@ def stability_command(
         record = _record(result, list(table.names), threshold, complementary=complementary)
         if out is not None:
             write_text(out, json.dumps(record, indent=1) + "\n", overwrite=force)
-    if as_json:
-        line(Console(), json.dumps(record, ensure_ascii=True))
-    elif not quiet:
-        _tell(record)
+    _tell(record, as_json=as_json, quiet=quiet)
 
 
 def _bar(console: Console, total: int, *, quiet: bool) -> Progress:
@@ -144,8 +143,11 @@ def _record(
     }
 
 
-def _tell(record: dict[str, Any]) -> None:
-    console = Console(highlight=False)
+def _tell(record: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
+    console = Console(highlight=False, quiet=quiet)
+    if as_json:
+        line(Console(), json.dumps(record, ensure_ascii=True))
+        return
     table = Table(title=f"share of {record['n_resamples']} resamples", title_justify="left")
     table.add_column("edge")
     for column in ("this way", "fixed this way", "joined"):

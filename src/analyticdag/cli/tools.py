@@ -48,8 +48,8 @@ def simulate_command(
             seed=seed,
         )
         names = [f"x{k}" for k in range(nodes)]
-        write_table(data, drawn.data, names)
-        write_text(truth, graphml(run_of_weights(drawn.weights, names)))
+        write_table(data, drawn.data, names, overwrite=force)
+        write_text(truth, graphml(run_of_weights(drawn.weights, names)), overwrite=force)
     line(Console(quiet=quiet), f"data    {data}\ntruth   {truth}")
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -99,7 +100,7 @@ class Checkpoint:
 
     def _read(self, shape: tuple[int, ...]) -> tuple[dict[str, Note], dict[str, Any]]:
         """Return the notes and the weights of every entry."""
-        if not self.path.exists():
+        if not os.path.lexists(self.path):
             return {}, {}
         limit = _MAX_ENTRIES * (8 * int(np.prod(shape)) + 4096) + _MAX_HEADER
         content = read_limited(self.path, limit, "name another file")

@@ -92,7 +92,7 @@ def saving(folder: Path, key: str) -> Iterator[None]:
 
 def note(folder: Path, text: Note) -> None:
     """Write the note that a save is under way."""
-    write_text(folder / NOTE, _json(asdict(text)))
+    write_text(folder / NOTE, _json(asdict(text)), overwrite=True)
 
 
 def unfinished(folder: Path) -> Note | None:
@@ -139,9 +139,9 @@ def write_run(run: SavedRun, folder: Path) -> None:
     texts[MANIFEST] = _json(run.manifest)
     texts[MODEL] = _json(model_of(run, hashlib.sha256(arrays.getvalue()).hexdigest()))
     (folder / MODEL).unlink(missing_ok=True)  # from here on the run before is none any more
-    write_bytes(folder / WEIGHTS, arrays.getvalue())
+    write_bytes(folder / WEIGHTS, arrays.getvalue(), overwrite=True)
     for name, text in texts.items():
-        write_text(folder / name, text)
+        write_text(folder / name, text, overwrite=True)
 
 
 def load_run(folder: str | Path) -> SavedRun:

@@ -106,13 +106,15 @@ def read_table(
     return Table(values, tuple(cells.names), name, digest, int(gaps.sum()), notes, targets)
 
 
-def write_table(path: Path, values: FloatArray, names: Sequence[str]) -> None:
-    """Write a CSV that `read_table` reads back to the same bits."""
+def write_table(
+    path: Path, values: FloatArray, names: Sequence[str], *, overwrite: bool = False
+) -> None:
+    """Write a new CSV that `read_table` reads back to the same bits."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(names)
     writer.writerows([repr(float(cell)) for cell in row] for row in values)
-    write_text(path, text.getvalue())
+    write_text(path, text.getvalue(), overwrite=overwrite)
 
 
 def _read_bytes(source: str | Path, stdin: BinaryIO | None) -> bytes:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -80,7 +81,7 @@ class CountsFile:
 
     def load(self, n_features: int) -> Counts | None:
         """Return the saved counts, None where there is no file yet."""
-        if not self.path.exists():
+        if not os.path.lexists(self.path):
             return None
         limit = 3 * (8 * n_features**2 + 4096) + _MAX_NOTE
         content = read_limited(self.path, limit, "name another file")
