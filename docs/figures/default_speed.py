@@ -3,7 +3,7 @@
     python docs/figures/default_speed.py            200 and 500 nodes beside FLOP, 1,000 without
     python docs/figures/default_speed.py few        50 rows of 200 columns
 
-ER2 graphs with 1,000 rows. Seconds are wall clock; compilation is left out by a fit beforehand.
+ER2 graphs with 1,000 rows. Seconds are wall clock; imports are left out by a fit beforehand.
 """
 
 from __future__ import annotations
