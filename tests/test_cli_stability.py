@@ -58,3 +58,12 @@ def test_bad_input_is_one_line_and_exit_code_two(
 ) -> None:
     assert run(monkeypatch, table, *SETTINGS[:-1], 0) == 2
     assert "n_resamples must be a whole number of at least 1" in capsys.readouterr().err
+
+
+def test_a_higher_price_gives_fewer_edges(
+    table: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, table, *SETTINGS, "--gamma", 1000, "--json", "--quiet") == 0
+    assert json.loads(capsys.readouterr().out)["edges"] == []
+    assert run(monkeypatch, table, *SETTINGS, "--gamma", "much") == 2
+    assert "gamma must be" in capsys.readouterr().err

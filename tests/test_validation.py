@@ -159,5 +159,7 @@ def test_healthy_columns_give_no_warning() -> None:
 
 def test_standardised_data_are_recognised() -> None:
     assert looks_standardised(np.array([1.0, 0.999, 1.001]))
+    assert looks_standardised(np.array([0.98, 0.98, 0.98]))  # 50 rows, divided by 49
+    assert not looks_standardised(np.zeros(3))
     assert not looks_standardised(np.array([1.0, 1.2]))
     assert not looks_standardised(np.array([1.0]))

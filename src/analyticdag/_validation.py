@@ -35,7 +35,7 @@ CONSTANT = 1e-13
 INVISIBLE = 1e-154
 # An eigenvalue of the correlations below this is collinearity, not noise.
 COLLINEAR = 1e-10
-# Standardised with either n or n - 1, variances differ from 1 by at most this for n > 100.
+# Variances of standardised columns differ by at most this share, also when they were rounded.
 STANDARDISED = 0.01
 
 
@@ -212,8 +212,11 @@ def _above(correlations: FloatArray) -> IntArray:
 
 
 def looks_standardised(variances: FloatArray) -> bool:
-    """Return whether all variances are 1 up to the choice of n or n - 1."""
-    return len(variances) > 1 and bool(np.all(np.abs(variances - 1.0) < STANDARDISED))
+    """Return whether all variances are the same: with n or n - 1, few rows, and in any unit."""
+    if len(variances) < 2 or not variances.max() > 0.0:
+        return False
+    shares = variances / variances.max()
+    return bool(np.all(np.abs(shares / shares.mean() - 1.0) < STANDARDISED))
 
 
 def _eigenvalues_exceed(R: FloatArray, bound: float) -> bool:

@@ -10,7 +10,7 @@ import pytest
 
 from analyticdag import AnalyticDAG
 from analyticdag.errors import IgnoredParameterWarning, ParameterError
-from analyticdag.linear.choice import UNEQUAL
+from analyticdag.linear.choice import EQUAL, UNEQUAL
 from analyticdag.linear.refine import rule_of_gamma
 from analyticdag.metrics import compare
 from analyticdag.optimize.schedule import Schedule, Stage
@@ -102,12 +102,29 @@ def test_equal_variances_are_never_accepted_on_standardised_data(seed: int) -> N
     assert "only the equivalence class" in model.loss_choice_.reason
 
 
+@pytest.mark.parametrize("weights", [(0.1, 0.3), (0.5, 2.0)])
+def test_nor_on_data_standardised_in_another_way(weights: tuple[float, float]) -> None:
+    X = simulate("ER2", n_nodes=30, n_samples=100, seed=3, weight_range=weights).data
+    Z = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
+    drawn = np.random.default_rng(0).integers(len(Z), size=len(Z))
+    for table in (Z, 10.0 * Z, Z[drawn]):
+        assert AnalyticDAG(solver="order").fit(table).loss_ == UNEQUAL
+
+
+def test_nor_where_variances_are_too_close_to_read_directions_from() -> None:
+    X = simulate("ER2", n_nodes=10, n_samples=300, seed=1, weight_range=(0.1, 0.3)).data
+    model = AnalyticDAG(solver="order").fit(X)
+    assert model.loss_choice_ is not None
+    assert "differ by no more than chance" in model.loss_choice_.reason
+    strong = simulate("ER2", n_nodes=10, n_samples=300, seed=1).data
+    assert AnalyticDAG(solver="order").fit(strong).loss_ == EQUAL
+
+
 @pytest.mark.parametrize(("d", "n", "enough"), [(5, 20, False), (2, 100, False), (40, 50, True)])
 def test_nor_where_the_rows_are_too_few_to_tell(d: int, n: int, enough: bool) -> None:
     X = 2.0 * np.random.default_rng(d).normal(size=(n, d))
     choice = AnalyticDAG(solver="order").fit(X).loss_choice_
     assert choice is not None
-    assert (choice.loss == UNEQUAL) is not enough
     assert ("too few to notice unequal ones" in choice.reason) is not enough
 
 
@@ -118,6 +135,7 @@ def test_nor_where_the_rows_are_too_few_to_tell(d: int, n: int, enough: bool) ->
         ({"lambda1": "cv", "solver": "order"}, "lambda1='cv' had no influence: the score"),
         ({"w_threshold": "auto", "solver": "fast"}, "w_threshold='auto' had no influence"),
         ({"constraint": "order-3", "solver": "order"}, "constraint='order-3' .* no path was"),
+        ({"start": "zero", "solver": "order"}, "start='zero' .* no path was followed"),
         ({"gamma": 1.0, "refine": False}, "gamma=1.0 had no influence: it is a price"),
     ],
 )

@@ -153,7 +153,6 @@ def test_a_given_start_follows_the_units_of_the_path() -> None:
         ({"start": np.full((6, 6), np.nan)}, "NaN or infinite"),
         ({"start": np.eye(6)}, "an edge that may not exist; set it to 0"),
         ({"start": [["a"]]}, "start must hold numbers"),
-        ({"start": "zero", "solver": "order", "refine": True}, "solver='order' follows none"),
     ],
 )
 def test_a_start_that_cannot_be_is_refused(settings: dict[str, Any], message: str) -> None:

@@ -19,6 +19,7 @@ from analyticdag.cli.options import (
     Drop,
     DropMissing,
     Force,
+    Gamma,
     Interventions,
     Jobs,
     KnowledgeFile,
@@ -53,6 +54,7 @@ def stability_command(
     constraint: Constraint = None,
     lambda1: Lambda1 = None,
     solver: Solver = None,
+    gamma: Gamma = None,
     refine: Refine = None,
     knowledge: KnowledgeFile = None,
     candidates: Candidates = None,
@@ -76,7 +78,6 @@ def stability_command(
     from analyticdag.stability import bootstrap
     from analyticdag.stability.result import check_share
 
-    talk = Console(stderr=True, quiet=quiet)
     check_share(threshold, above=0.5 if complementary else 0.0)
     inputs = files_read(file, knowledge, checkpoint)
     table = read_table(
@@ -88,12 +89,12 @@ def stability_command(
     )
     known = None if knowledge is None else by_index(read_knowledge(knowledge), table.names)
     given: dict[str, Any] = {"loss": loss, "solver": solver, "refine": refine}
-    given |= {"constraint": constraint, "candidates": candidates}
+    given |= {"constraint": constraint, "candidates": candidates, "gamma": number_or_word(gamma)}
     given |= {"lambda1": number_or_word(lambda1), "standardize": standardize, "knowledge": known}
     model = AnalyticDAG(**{name: value for name, value in given.items() if value is not None})
     context.obj.advice = lambda: how_to_go_on(checkpoint)
     held = reserved(*filter(None, [out]), inputs=inputs, force=force)
-    with held, _bar(talk, resamples, quiet=quiet) as show:
+    with held, _bar(Console(stderr=True), resamples, quiet=quiet) as show:
         result = bootstrap(
             model,
             table.values,

@@ -71,7 +71,7 @@ def audit_table(
         columns=tuple(map(ColumnAudit, means, sd.tolist(), lows, highs, constant.tolist())),
         collinear=collinear,
         copies=copies,
-        standardised=looks_standardised(np.minimum(sd, 2.0) ** 2),
+        standardised=looks_standardised((sd[~constant] / (sd.max() or 1.0)) ** 2),
         varsortability=varsortability(adjacency, (sd / (sd.max() or 1.0)) ** 2),
         notes=tuple(notes),
     )

@@ -21,7 +21,11 @@ unequal variances to explain, and they need not be searched: `variances_agree`. 
 node in 200 is left out of that: it may lack a parent.
 
 Equal variances are never accepted on standardised data, nor where the rows are too few: where even
-variances that differ moderately would hardly be noticed (`_would_be_noticed`).
+variances that differ moderately would hardly be noticed (`_would_be_noticed`). Nor where the
+variances of the columns themselves, of those that the graph joins, differ by no more than chance:
+with equal noise an effect has a larger variance than its causes, and that is what directions are
+read from. Some rows of a standardised table look so, and any data with weak effects; on simulations
+the directions claimed there were right in 6 of 10 edges.
 """
 
 from __future__ import annotations
@@ -119,6 +123,12 @@ def _barred(statistics: Statistics, W: FloatArray, kurtosis: FloatArray) -> str:
             f"{statistics.n_samples} rows of {int((~statistics.constant).sum())} columns are too "
             "few to notice unequal ones"
         )
+    joined = ~statistics.constant & (W.any(axis=0) | W.any(axis=1))
+    if joined.any() and _agree(statistics, np.zeros_like(W), joined):
+        return (
+            "the variances of the joined columns differ by no more than chance, too little to "
+            "read directions from"
+        )
     return ""
 
 
@@ -145,15 +155,17 @@ def variances_agree(statistics: Statistics, W: FloatArray) -> bool:
     In large graphs a few may stand out. Standardised data are left to BIC:
     with weak effects all variances stay close to one there.
     """
-    if statistics.looks_standardised:
-        return False
-    varies = ~statistics.constant
-    n = statistics.moments.samples_of[varies]
+    return not statistics.looks_standardised and _agree(statistics, W, ~statistics.constant)
+
+
+def _agree(statistics: Statistics, W: FloatArray, columns: BoolArray) -> bool:
+    """Whether the residual variances of some columns differ by no more than chance."""
+    n = statistics.moments.samples_of[columns]
     # Each parent takes a degree of freedom, and with it a share of the variance.
-    left = np.maximum(n - np.count_nonzero(W[:, varies], axis=0) - 1, 1)
-    v = statistics.residual_variances(W)[varies] * n / left
+    left = np.maximum(n - np.count_nonzero(W[:, columns], axis=0) - 1, 1)
+    v = statistics.residual_variances(W)[columns] * n / left
     # The kurtosis of one column scatters so much that it would add to the spread; their mean not.
-    kurtosis = np.full(len(v), _kurtosis(statistics, W)[varies].mean() if len(v) else GAUSSIAN)
+    kurtosis = np.full(len(v), _kurtosis(statistics, W)[columns].mean() if len(v) else GAUSSIAN)
     n_kept = len(v) - len(v) // _ONE_IN
     kept = np.argsort(_surprises(v, kurtosis, left))[:n_kept]
     spread = _spread(v[kept], kurtosis[kept], left[kept])

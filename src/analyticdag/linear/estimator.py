@@ -275,7 +275,7 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
         if statistics.looks_standardised and options.loss in SCALE_LOSSES:
             warnings.warn(
                 f"loss={options.loss!r} reads directions from the scales of the columns, but all "
-                "variances are one; use loss='likelihood-nv', or data in their own units",
+                "variances are the same; use loss='likelihood-nv', or data in their own units",
                 ScaleWarning,
                 stacklevel=3,
             )

@@ -28,11 +28,6 @@ class Start:
     @classmethod
     def of(cls, asked: Any, default: str | None) -> Start:
         """Read what the caller asked for; without a default there is no path to begin."""
-        if default is None and asked is not None:
-            raise ParameterError(
-                "start says where a path begins, but solver='order' follows none; use "
-                "solver='fast' or leave start out"
-            )
         if asked is None:
             return cls(default or "")
         if isinstance(asked, str) and asked not in NAMED:

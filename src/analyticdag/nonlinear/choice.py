@@ -58,7 +58,7 @@ def choose_variance(
     if np.count_nonzero(varies) < 2:
         return _each("fewer than two columns vary, so there is nothing to compare")
     variances = rows[:, varies].var(axis=0)
-    if looks_standardised(variances / variances.mean()):
+    if looks_standardised(variances):
         return _each("the columns are standardised, so their scales say nothing about directions")
     if len(rows) < LEAST_ROWS:
         return _each(f"{len(rows)} rows are too few to compare noise variances")

@@ -176,7 +176,7 @@ class NonlinearDAG(BaseEstimator):  # type: ignore[misc]
         if statistics.looks_standardised and options.variance == "equal":
             warnings.warn(
                 "variance='equal' reads directions from the scales of the columns, but all "
-                "variances are one; use variance='constant', or data in their own units",
+                "variances are the same; use variance='constant', or data in their own units",
                 ScaleWarning,
                 stacklevel=2,
             )

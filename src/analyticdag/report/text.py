@@ -74,7 +74,7 @@ def scale_notices(audit: Audit, run: SavedRun) -> list[str]:
     standardised = audit.standardised or bool(run.parameters.get("standardize"))
     if run.loss in READS_SCALES and standardised:
         return [
-            "All columns have variance one, and this loss reads directions from scales: the "
+            "All columns have the same variance, and this loss reads directions from scales: the "
             "directions below carry little information. Use loss likelihood-nv, or data in units "
             "that mean something."
         ]
