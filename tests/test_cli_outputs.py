@@ -317,6 +317,24 @@ def test_ctrl_c_ends_threads_in_compiled_code(tmp_path: Path) -> None:
     assert "Traceback" not in said
 
 
+def test_ctrl_c_among_resamples_says_what_is_kept(table: Path) -> None:
+    kept = table.parent / "kept"
+    many = ("--resamples", 1_000_000, "--jobs", 2, "--checkpoint", kept, *ORDER)
+    command = [sys.executable, "-m", "analyticdag", "stability", *map(str, (table, *many))]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    try:
+        deadline = time.monotonic() + 100
+        while not kept.exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 130
+    assert f"analyticdag: interrupted; what was finished is kept in {kept}" in said
+    assert "Traceback" not in said
+
+
 @pytest.fixture
 def tiny_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of 128 KiB."""
