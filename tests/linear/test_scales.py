@@ -103,3 +103,10 @@ def test_a_column_far_larger_than_the_noise_is_refused_by_name() -> None:
     X[:, 2] *= 1e100
     with pytest.raises(DataError, match="more than 1e50 times as large"):
         AnalyticDAG(solver="order").fit(X)
+
+
+def test_a_huge_constant_beside_ordinary_columns_overflows_nothing() -> None:
+    """Its rounding errors were taken to the fourth power (found by `make fuzz`)."""
+    X = np.random.default_rng(356).uniform(size=(10, 2))
+    X[:, 1] += 1e100
+    assert AnalyticDAG().fit(X).edges_ == ()

@@ -223,6 +223,7 @@ def _kurtosis(statistics: Statistics, W: FloatArray) -> FloatArray:
     for first in range(0, len(rows), _BLOCK):
         block = slice(first, first + _BLOCK)
         left = few @ np.ascontiguousarray((rows[block] - centre).T) / unit
+        left[statistics.constant] = 0.0  # rounding of a huge constant is no residual
         power = np.ones_like(left) if perturbed is None else 1.0 - perturbed[block].T
         for total in sums:
             total += power.sum(axis=1)
