@@ -81,3 +81,43 @@ def test_the_current_folder_can_be_locked(tmp_path: Path, monkeypatch: pytest.Mo
     again = in_use(tmp_path / "here", "the folder")
     with in_use(".", "the folder"), pytest.raises(ParameterError, match="in use"), again:
         pass
+
+
+def test_numbers_of_400_digits_are_refused() -> None:
+    with pytest.raises(ParameterError, match="n_samples"):
+        AnalyticDAG().fit_covariance(np.eye(2), n_samples=10**400)
+    with pytest.raises(ParameterError, match="subsample"):
+        bootstrap(AnalyticDAG(solver="order"), X, 2, subsample=-(10**400))
+
+
+def test_verbose_that_is_an_array_is_refused() -> None:
+    with pytest.raises(ParameterError, match="verbose"):
+        NonlinearDAG(verbose=np.array(["a", None], dtype=object)).fit(X)
+
+
+def test_columns_of_one_name_in_an_arrow_table_are_refused() -> None:
+    pa = pytest.importorskip("pyarrow")
+    table = pa.Table.from_arrays([pa.array([1.0, 2.0]), pa.array([2.0, 1.0])], names=["a", "a"])
+    with pytest.raises(DataError, match="more than one column"):
+        AnalyticDAG().fit(table)
+
+
+def test_a_tensor_with_a_gradient_is_resampled() -> None:
+    torch = pytest.importorskip("torch")
+    rows = torch.tensor(X, requires_grad=True)
+    assert bootstrap(AnalyticDAG(solver="order"), rows, 2).n_resamples == 2
+
+
+@pytest.mark.filterwarnings("ignore::analyticdag.errors.AnalyticDAGWarning")
+def test_columns_that_fit_exactly_overflow_nothing() -> None:
+    rng = np.random.default_rng(630)
+    exact = (rng.normal(size=(5, 2)) > 0).astype(float)
+    exact = exact @ np.linalg.inv(np.eye(2) - np.triu(rng.normal(size=(2, 2)), 1))
+    assert np.isfinite(AnalyticDAG(solver="order").fit(exact).weights_).all()
+
+
+@pytest.mark.filterwarnings("ignore::analyticdag.errors.AnalyticDAGWarning")
+def test_more_columns_than_rows_overflow_no_start() -> None:
+    few = np.random.default_rng(36).standard_cauchy(size=(4, 17))
+    few[:, 1] *= 1e9
+    assert np.isfinite(AnalyticDAG(refine=False).fit(few).weights_).all()

@@ -94,6 +94,11 @@ def _as_float(value: Any) -> float:
         return math.inf
 
 
+def verbosity(value: Any) -> int:
+    """Return how much to report: a whole number, or True and False for 1 and 0."""
+    return int(value) if isinstance(value, bool) else whole("verbose", value, 0, 2**31)
+
+
 def choice(name: str, value: Any, choices: Collection[str | None]) -> Any:
     """Return one of the choices; compared as text, so that an array is refused like any other."""
     if not isinstance(value, str | None) or value not in choices:

@@ -38,11 +38,17 @@ def read_columns(X: Any, what: str = "X") -> tuple[FloatArray, list[Hashable] | 
     X = to_host(X)
     if hasattr(X, "iloc") and hasattr(X, "columns"):
         _names(X.columns, what)  # pandas allows a name twice; narwhals refuses in its own words
-    frame = nw.from_native(X, pass_through=True, allow_series=True)
+    try:
+        frame = nw.from_native(X, pass_through=True, allow_series=True)
+        columns = frame.columns if isinstance(frame, nw.DataFrame) else []
+    except nw.exceptions.DuplicateError as error:
+        raise DataError(
+            f"{what} has more than one column of the same name; rename or drop them"
+        ) from error
     if isinstance(frame, nw.LazyFrame):
         raise DataKindError(f"{what} is lazy and holds no values yet; pass {what}.collect()")
     if isinstance(frame, nw.DataFrame):
-        names = _names(frame.columns, what)
+        names = _names(columns, what)
         return _frame_values(frame, names, what), names
     return _array_values(X, what), None
 

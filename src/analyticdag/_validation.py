@@ -116,7 +116,9 @@ def _compare_columns(estimator: Any, names: list[Hashable] | None, n_features: i
 
 def check_covariance(S: Any, n_samples: Any) -> tuple[FloatArray, int, list[Hashable] | None]:
     """Return a covariance as a float64 array, the number of rows it came from, and its names."""
-    n_samples = whole("n_samples", n_samples, 2, what="the number of rows behind S, a whole number")
+    n_samples = whole(
+        "n_samples", n_samples, 2, 2**53, what="the number of rows behind S, a whole number"
+    )
     values, names = read_columns(S, "S")
     values = covariance_matrix(values, names)
     check_symmetric(values)

@@ -229,7 +229,7 @@ def _kurtosis(statistics: Statistics, W: FloatArray) -> FloatArray:
             total += power.sum(axis=1)
             power *= left
     _, mean, square, cube, fourth = sums / np.maximum(sums[0], 1.0)
-    spread = np.maximum(square - mean**2, np.finfo(float).tiny)
+    spread = np.maximum(square - mean**2, np.finfo(float).eps)  # of residuals in units of their sd
     about_mean = fourth - 4 * mean * cube + 6 * mean**2 * square - 3 * mean**4
     kurtosis: FloatArray = about_mean / spread / spread
     return kurtosis

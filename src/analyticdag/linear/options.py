@@ -11,7 +11,15 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-from analyticdag._parameters import choice, file_name, flag, number, seed_of, shown, whole
+from analyticdag._parameters import (
+    choice,
+    file_name,
+    flag,
+    number,
+    seed_of,
+    shown,
+    verbosity,
+)
 from analyticdag.errors import ParameterError
 from analyticdag.functions import AnalyticFunction, Truncated, as_function
 from analyticdag.knowledge import Knowledge
@@ -107,7 +115,7 @@ class Options:
             standardize=bool(estimator.standardize),
             seed=seed_of(estimator.random_state),
             n_jobs=_jobs(estimator.n_jobs),
-            verbose=_verbose(estimator.verbose),
+            verbose=verbosity(estimator.verbose),
             checkpoint=file_name("checkpoint", estimator.checkpoint),
         )
 
@@ -170,10 +178,6 @@ def _jobs(n_jobs: Any) -> int | None:
             f"BLAS may use, not {shown(n_jobs)}"
         )
     return None if n_jobs is None else int(n_jobs)
-
-
-def _verbose(verbose: Any) -> int:
-    return int(verbose) if isinstance(verbose, bool) else whole("verbose", verbose, 0, 2**31)
 
 
 def _check_choices(estimator: Any) -> None:

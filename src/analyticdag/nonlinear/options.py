@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from analyticdag._parameters import choice, file_name, number, seed_of, whole
+from analyticdag._parameters import choice, file_name, number, seed_of, verbosity, whole
 from analyticdag.errors import ParameterError
 from analyticdag.functions import AnalyticFunction, Truncated, as_function
 from analyticdag.knowledge import Knowledge
@@ -103,7 +103,7 @@ class Options:
             dtype=estimator.dtype,
             device="auto" if estimator.device is None else str(estimator.device),
             seed=seed_of(estimator.random_state),
-            verbose=int(estimator.verbose),
+            verbose=verbosity(estimator.verbose),
             checkpoint=file_name("checkpoint", estimator.checkpoint),
         )
 

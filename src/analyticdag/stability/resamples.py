@@ -19,6 +19,7 @@ import numpy as np
 from sklearn.base import clone
 
 from analyticdag._parameters import shown, whole
+from analyticdag._tables import to_host
 from analyticdag._typing import BoolArray, IntArray
 from analyticdag.errors import AnalyticDAGWarning, DataError, ParameterError
 from analyticdag.graphs import to_cpdag
@@ -61,7 +62,7 @@ class Scheme:
 def check_scheme(n_samples: int, subsample: Any, seed: int, n_resamples: Any) -> Scheme:
     """Refuse what cannot be drawn."""
     n_resamples = whole("n_resamples", n_resamples, 1)
-    is_fraction = isinstance(subsample, Real) and 0 < float(subsample) < 1
+    is_fraction = isinstance(subsample, Real) and 0 < subsample < 1
     is_word = isinstance(subsample, str) and subsample == COMPLEMENTARY
     if subsample is not None and not is_word and not is_fraction:
         raise ParameterError(
@@ -113,4 +114,4 @@ def take(X: Any, rows: IntArray) -> Any:
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         return frame[rows.tolist(), :].to_native()
-    return np.asarray(X)[rows]
+    return np.asarray(to_host(X))[rows]

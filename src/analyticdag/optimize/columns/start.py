@@ -15,6 +15,8 @@ from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.errors import ParameterError
 from analyticdag.orders import precedence, variance_order
 
+# What is left of a variance that is fully explained, as a share: its inverse is still a number.
+_NOTHING = 1e-200
 _COLLINEAR = 1e-9  # a candidate with less of its variance left than this is already explained
 
 
@@ -62,7 +64,7 @@ def forward_parents(
     while len(chosen) < len(candidates):
         gains = np.divide(cover**2, left, where=left > _COLLINEAR * own, out=np.zeros(len(own)))
         k = len(chosen) if len(chosen) < len(forced) else int(gains.argmax())
-        remaining = max(residual - gains[k], 1e-300)
+        remaining = max(residual - gains[k], _NOTHING * residual)
         if len(chosen) >= len(forced) and n_samples * math.log(residual / remaining) <= price:
             break
         chosen.append(k)
