@@ -62,7 +62,8 @@ class Scheme:
 def check_scheme(n_samples: int, subsample: Any, seed: int, n_resamples: Any) -> Scheme:
     """Refuse what cannot be drawn."""
     n_resamples = whole("n_resamples", n_resamples, 1)
-    is_fraction = isinstance(subsample, Real) and 0 < subsample < 1
+    # Compared as it is: float(10**400) would overflow.
+    is_fraction = isinstance(subsample, Real) and 0 < subsample < 1  # type: ignore[operator]
     is_word = isinstance(subsample, str) and subsample == COMPLEMENTARY
     if subsample is not None and not is_word and not is_fraction:
         raise ParameterError(
