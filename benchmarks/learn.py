@@ -1,10 +1,12 @@
 """How well does a method recover a known graph? Simulate, learn, compare.
 
 A setting has ``graph`` ("ER2"), ``nodes``, ``samples`` and, if wanted, ``noise`` ("gaussian"),
-``standardize`` (false), ``noise_scale``, ``weight_range`` and ``mechanism``; or
-``dataset = "sachs"`` for real data. A range is written "0.5 to 1.5", because a list is an axis.
-Undirected edges of a method that returns an equivalence class count as errors in ``shd`` and as
-correct in ``shd_favourable``.
+``standardize`` (false), ``noise_scale``, ``weight_range``, ``effects``, ``units``, ``mechanism``,
+``levels``, ``hidden`` and ``regimes``; or ``dataset = "sachs"`` for real data. A range is written
+"0.5 to 1.5", because a list is an axis. Undirected edges of a method that returns an equivalence
+class count as errors in ``shd`` and as correct in ``shd_favourable``. ``f1_skeleton`` leaves
+directions out, ``f1_arrows`` counts the arrows of the equivalence classes, ``aid`` is the ancestor
+adjustment distance between the two classes.
 """
 
 from __future__ import annotations
@@ -12,14 +14,15 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
-from analyticdag._typing import FloatArray
+from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.datasets import load_sachs
-from analyticdag.errors import ParameterError
-from analyticdag.graphs import from_networkx
+from analyticdag.errors import InputError, MissingDependencyError, ParameterError
+from analyticdag.graphs import from_networkx, is_dag, to_cpdag
 from analyticdag.metrics import compare
 from analyticdag.simulate import simulate
 from benchmarks.memory import peak_rss_mib
@@ -29,8 +32,9 @@ from benchmarks.plan import Method, Scalar
 __all__ = ["draw_problem", "learn"]
 
 _ARGUMENTS = {"nodes": "n_nodes", "samples": "n_samples"}
-_RANGES = {"noise_scale", "weight_range"}
-_KNOWN = {"graph", "nodes", "samples", "noise", "standardize", "mechanism", *_RANGES}
+_RANGES = {"noise_scale", "weight_range", "effects", "units"}
+_VIOLATIONS = {"levels", "hidden", "regimes"}
+_KNOWN = {"graph", "nodes", "samples", "noise", "standardize", "mechanism"} | _RANGES | _VIOLATIONS
 
 
 def learn(
@@ -49,6 +53,7 @@ def learn(
     estimate, numbers = answer if isinstance(answer, tuple) else (answer, {})
     return {
         **compare(truth, estimate).as_dict(),
+        **_of_classes(truth, estimate),
         "shd_favourable": compare(truth, estimate, undirected="favourable").shd,
         "seconds": seconds,
         "cpu_seconds": cpu_seconds,
@@ -56,6 +61,28 @@ def learn(
         "peak_rss_mib": peak,
         **numbers,
     }
+
+
+def _of_classes(truth: FloatArray, estimate: FloatArray) -> dict[str, float | None]:
+    """Measures of skeleton and class; None where they cannot be computed."""
+    counts = compare(truth, estimate)
+    pairs, shared = counts.n_true + counts.n_estimated, counts.n_true - counts.missing
+    measures: dict[str, float | None] = {
+        "f1_skeleton": 2.0 * shared / pairs if pairs else 1.0, "f1_arrows": None, "aid": None
+    }  # fmt: skip
+    with suppress(InputError, MissingDependencyError):  # an estimate without a class has neither
+        true, found = (_class_of(graph) for graph in (truth, estimate))
+        arrows, hits = ((true & ~true.T), (found & ~found.T)), true & ~true.T & found & ~found.T
+        total = sum(int(side.sum()) for side in arrows)
+        measures["f1_arrows"] = 2.0 * float(hits.sum()) / total if total else 1.0
+        measures["aid"] = compare(true, found).aid
+    return measures
+
+
+def _class_of(graph: FloatArray) -> BoolArray:
+    """The class of a DAG; a class is returned as it is."""
+    edges: BoolArray = np.asarray(graph) != 0
+    return to_cpdag(edges) != 0 if is_dag(edges) else edges
 
 
 def draw_problem(

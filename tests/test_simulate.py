@@ -12,13 +12,14 @@ from analyticdag.errors import InputError, ParameterError
 from analyticdag.graphs import is_dag, topological_order
 from analyticdag.simulate import random_dag, sample, simulate
 
-NOISES = ["gaussian", "exponential", "gumbel", "uniform"]
+NOISES = ["gaussian", "exponential", "gumbel", "uniform", "student"]
 # Mean and variance of each law at scale 1.
 MOMENTS = {
     "gaussian": (0.0, 1.0),
     "exponential": (1.0, 1.0),
     "gumbel": (np.euler_gamma, np.pi**2 / 6),
     "uniform": (0.0, 1 / 3),
+    "student": (0.0, 5 / 3),
 }
 
 
@@ -184,6 +185,78 @@ def test_weights_of_nonlinear_models_are_zero_or_one() -> None:
     assert set(np.unique(sim.weights)) == {0.0, 1.0}
 
 
+# ---- closer to measured tables -------------------------------------------------------------
+
+
+def test_uneven_degrees_have_hubs_of_both_kinds() -> None:
+    uneven, even = (random_dag(code, 200, np.random.default_rng(0)) for code in ("UD2", "ER2"))
+    assert is_dag(uneven)
+    assert uneven.sum() == 400
+    for axis in (0, 1):
+        assert uneven.sum(axis=axis).var() > 1.5 * even.sum(axis=axis).var()
+    assert random_dag("UD1.5", 51, np.random.default_rng(0)).sum() == 76
+
+
+def test_effects_are_log_uniform_in_units_of_child_noise_and_parent_spread() -> None:
+    sim = simulate("UD2", n_nodes=300, n_samples=1, effects=(0.02, 2.0), noise_scale=(1, 9))
+    mixing = np.linalg.inv(np.eye(300) - sim.weights)
+    sd = np.sqrt((mixing.T @ np.diag(sim.noise_scale**2) @ mixing).diagonal())
+    effects = np.abs(sim.weights * sd[:, None] / sim.noise_scale)[sim.weights != 0]
+    logs = np.log(effects / 0.02) / np.log(100)
+    assert logs.min() > -1e-9
+    assert logs.max() < 1 + 1e-9
+    assert np.quantile(logs, [0.25, 0.5, 0.75]) == pytest.approx([0.25, 0.5, 0.75], abs=0.06)
+
+
+def test_units_change_nothing_but_the_units() -> None:
+    make: dict[str, Any] = {"n_nodes": 8, "n_samples": 50, "seed": 3}
+    raw, sim = simulate("ER2", **make), simulate("ER2", **make, units=(0.01, 100.0))
+    unit = sim.noise_scale / raw.noise_scale
+    assert unit.max() / unit.min() > 10
+    assert sim.data == pytest.approx(raw.data * unit)
+    assert sim.data - sim.data @ sim.weights == pytest.approx(
+        (raw.data - raw.data @ raw.weights) * unit
+    )
+    codes = simulate("ER2", **make, units=(0.01, 100.0), levels=4)
+    assert set(np.unique(codes.data)) == {0, 1, 2, 3}
+
+
+def test_bent_effects_have_another_slope_on_either_side() -> None:
+    W = np.zeros((2, 2))
+    W[0, 1] = 2.0
+    X = sample(W, 50, noise_scale=[1.0, 1e-12], mechanism="bent", rng=np.random.default_rng(0))
+    slopes = X[:, 1] / X[:, 0]
+    right, left = slopes[X[:, 0] > 0], slopes[X[:, 0] < 0]
+    assert [np.ptp(right), np.ptp(left)] == pytest.approx([0, 0], abs=1e-6)
+    assert (right[0] + left[0]) / 2 == pytest.approx(2.0)
+    assert 0.1 <= abs(right[0] - 2.0) / 2.0 <= 0.5
+
+
+def test_hidden_causes_join_three_columns_each() -> None:
+    X = sample(np.zeros((9, 9)), 20_000, hidden=1, rng=np.random.default_rng(0))
+    joined = np.triu(np.abs(np.corrcoef(X.T)) > 0.1, 1)
+    assert joined.sum() == 3
+    assert (joined | joined.T).any(axis=0).sum() == 3
+
+
+def test_regimes_move_and_stretch_a_fifth_of_the_columns() -> None:
+    X = sample(np.zeros((50, 50)), 20_000, regimes=2, rng=np.random.default_rng(0))
+    changed = np.abs(X.mean(axis=0)) > 0.05
+    assert 5 <= changed.sum() <= 20
+    assert (np.abs(np.triu(np.corrcoef(X.T), 1)) > 0.04).any()
+
+
+@pytest.mark.parametrize(
+    "option", [{"hidden": 2}, {"regimes": 3}, {"levels": 5}, {"units": (1, 9)}]
+)
+def test_violations_leave_graph_and_rest_as_they_were(option: dict[str, Any]) -> None:
+    make: dict[str, Any] = {"n_nodes": 12, "n_samples": 20, "seed": 4}
+    base, other = simulate("UD1.5", **make), simulate("UD1.5", **make, **option)
+    assert np.array_equal(base.adjacency_matrix, other.adjacency_matrix)
+    assert not np.array_equal(base.data, other.data)
+    assert all(getattr(other, name) == value for name, value in option.items())
+
+
 # ---- seeds and the result ------------------------------------------------------------------
 
 
@@ -200,7 +273,7 @@ def test_each_part_has_a_generator_of_its_own() -> None:
     assert not np.array_equal(base.weights, simulate("ER2", n_nodes=12, n_samples=1).weights)
 
 
-@pytest.mark.parametrize("mechanism", ["linear", "mlp", "gp", "additive"])
+@pytest.mark.parametrize("mechanism", ["linear", "bent", "mlp", "gp", "additive"])
 def test_more_rows_only_add_rows(mechanism: Any) -> None:
     short, long = (
         simulate("ER2", n_nodes=6, n_samples=n, seed=4, mechanism=mechanism).data for n in (5, 9)
@@ -271,6 +344,17 @@ def test_a_large_graph_needs_no_dense_algebra() -> None:
         ({"seed": "12"}, "seed must be a non-negative"),
         ({"seed": 1.5}, "seed must be a non-negative"),
         ({"seed": [1, -2]}, "seed must be a non-negative"),
+        ({"graph": "ER1.5"}, "unknown graph 'ER1.5'"),
+        ({"graph": "UD4.6"}, "UD4.6 does not fit on 10 nodes: at most UD4.5"),
+        ({"effects": (0, 1)}, "effects needs 0 < low <= high"),
+        ({"effects": 0.5}, r"effects must be \(low, high\); got 0.5"),
+        ({"units": (2, 1)}, "units needs 0 < low <= high"),
+        ({"effects": (0.1, 1), "mechanism": "mlp"}, "effects is for linear or bent equations"),
+        ({"units": (0.1, 1), "noise": "binary"}, "units is for linear or bent equations"),
+        ({"levels": 1}, "levels must be None, or a whole number of at least 2"),
+        ({"hidden": -1}, "hidden must be a whole number of at least 0"),
+        ({"regimes": 0}, "regimes must be a whole number of at least 1"),
+        ({"hidden": 1, "noise": "binary"}, "are for continuous data"),
         ({"weight_range": (0, 1)}, "0 < low <= high"),
         ({"weight_range": (2, 1)}, "0 < low <= high"),
         ({"weight_range": 2}, r"weight_range must be \(low, high\); got 2"),

@@ -9,7 +9,7 @@ import pytest
 from analyticdag.errors import MissingDependencyError, ParameterError
 from analyticdag.optimize.trace import Status
 from analyticdag.simulate import simulate
-from benchmarks.learn import learn
+from benchmarks.learn import draw_problem, learn
 from benchmarks.methods import METHODS, find_method
 from benchmarks.plan import Method, parse_plan
 
@@ -21,6 +21,24 @@ def test_the_empty_graph_misses_every_edge() -> None:
     assert metrics["shd"] == metrics["n_true"] == 12
     assert metrics["tpr"] == 0
     assert metrics["seconds"] >= 0
+
+
+def test_measures_of_skeleton_and_class() -> None:
+    pytest.importorskip("gadjid")
+    setting = {**SETTING, "graph": "ER1", "effects": "0.5 to 2", "units": "0.1 to 10"}
+    rng = np.random.default_rng(1)
+    truth, _ = draw_problem(setting, np.random.default_rng(1))
+    METHODS["class"] = lambda X, seed: truth if X.shape[1] == 6 else np.zeros((5, 5))
+    METHODS["turned"] = lambda X, seed: truth.T if X.shape[1] == 6 else np.zeros((5, 5))
+    try:
+        right = learn(setting, Method("class", "class"), rng)
+        turned = learn(setting, Method("turned", "turned"), np.random.default_rng(1))
+    finally:
+        del METHODS["class"], METHODS["turned"]
+    assert (right["f1_skeleton"], right["f1_arrows"]) == (1.0, 1.0)
+    assert turned["f1_skeleton"] == 1.0
+    assert turned["f1_arrows"] < 1.0
+    assert (right["aid"], turned["aid"] > 0) == (0, True)
 
 
 def test_methods_see_the_same_data_and_may_not_spoil_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,16 +15,18 @@ from analyticdag.cli.progress import line
 
 
 def simulate_command(
-    graph: Annotated[str, typer.Argument(help="Family and edges per node: ER2, SF4, …")] = "ER2",
+    graph: Annotated[
+        str, typer.Argument(help="Family and edges per node: ER2, SF4, UD1.5, …")
+    ] = "ER2",
     out: Annotated[Path, typer.Option(help="Folder for data.csv and truth.graphml.")] = Path(
         "simulation"
     ),
     nodes: Annotated[int, typer.Option(help="How many variables.")] = 20,
     samples: Annotated[int, typer.Option(help="How many rows.")] = 1000,
     noise: Annotated[
-        str, typer.Option(help="gaussian, exponential, gumbel, uniform.")
+        str, typer.Option(help="gaussian, exponential, gumbel, uniform, student.")
     ] = "gaussian",
-    mechanism: Annotated[str, typer.Option(help="linear, mlp, gp or additive.")] = "linear",
+    mechanism: Annotated[str, typer.Option(help="linear, bent, mlp, gp or additive.")] = "linear",
     standardize: Annotated[bool, typer.Option("--standardize", help="Hide the scales.")] = False,
     seed: Annotated[int, typer.Option(help="Another seed, another draw.")] = 0,
     force: Force = False,

@@ -3,9 +3,14 @@
     simulate("ER2", n_nodes=100, n_samples=1000, noise="gumbel", seed=7)
 
 is four independent draws, each with its own generator derived from the seed: the *graph*
-(``random_graphs``), the *weights*, the *noise* (``noise``) and, for nonlinear equations, the
-*functions* (``mechanisms``). Another noise or another number of rows therefore leaves the
-graph and the weights as they were. Nothing touches NumPy's global state.
+(``random_graphs``), the *weights* (``weights``), the *noise* (``noise``) and, for nonlinear
+equations, the *functions* (``mechanisms``). Another noise or another number of rows therefore
+leaves the graph and the weights as they were. Nothing touches NumPy's global state.
+
+    simulate("UD1.5", n_nodes=50, n_samples=1000, effects=(0.02, 2.0), units=(0.1, 10.0))
+
+is closer to measured tables: uneven degrees, effects over two decades with as many weak as strong
+ones, columns in units of their own. ``violations`` lists what measured tables do besides.
 """
 
 from __future__ import annotations
@@ -20,18 +25,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from analyticdag._parameters import flag, shown, whole
-from analyticdag._typing import BoolArray, FloatArray, IntArray
+from analyticdag._typing import FloatArray, IntArray
 from analyticdag.errors import ParameterError
 from analyticdag.graphs import to_networkx
 from analyticdag.graphs.convert import square_matrix
 from analyticdag.simulate.mechanisms import (
+    WEIGHTED,
     MechanismName,
     check_mechanism,
     run_equations,
-    signed_uniform,
 )
 from analyticdag.simulate.noise import NoiseName, NoiseScale, check_noise, draw_noise, node_scales
 from analyticdag.simulate.random_graphs import check_generator, parse_code, random_dag
+from analyticdag.simulate.violations import add_hidden_causes, pool_regimes, to_codes
+from analyticdag.simulate.weights import check_range, draw_units, effect_weights, uniform_weights
 
 # A matrix of this many nodes takes 80 GB, a table of so many cells as well.
 MOST_NODES, MOST_CELLS = 100_000, 10**10
@@ -60,6 +67,11 @@ class Simulation:
     standardize: bool
     weight_range: tuple[float, float]
     seed: int | tuple[int, ...] | None
+    effects: tuple[float, float] | None = None
+    units: tuple[float, float] | None = None
+    levels: int | None = None
+    hidden: int = 0
+    regimes: int = 1
 
     @property
     def graph(self) -> nx.DiGraph:
@@ -84,46 +96,78 @@ def simulate(
     weight_range: tuple[float, float] = (0.5, 2.0),
     noise_scale: NoiseScale = 1.0,
     mechanism: MechanismName = "linear",
+    effects: tuple[float, float] | None = None,
+    units: tuple[float, float] | None = None,
+    levels: int | None = None,
+    hidden: int = 0,
+    regimes: int = 1,
 ) -> Simulation:
     """Draw a random DAG and data from it; ``.weights`` and ``.data`` hold them.
 
     Parameters
     ----------
     graph
-        Family and edges per node: ``"ER2"``, ``"SF4"``, ``"BP1"``.
+        Family and edges per node: ``"ER2"``, ``"SF4"``, ``"BP1"``, ``"UD1.5"``.
     noise
-        ``"gaussian"``, ``"exponential"``, ``"gumbel"``, ``"uniform"``, or ``"binary"`` for
-        0/1 data. Not centred, with scale parameter ``noise_scale`` (see ``simulate.noise``).
+        ``"gaussian"``, ``"exponential"``, ``"gumbel"``, ``"uniform"``, ``"student"`` (heavy
+        tails), or ``"binary"`` for 0/1 data. Not centred, with scale parameter ``noise_scale``
+        (see ``simulate.noise``).
     standardize
         Give every column mean 0 and variance 1, which hides the scale of the noise.
     seed
         A number, a sequence of numbers, or None for a different draw each time.
     weight_range
-        Weights are ±U(low, high).
+        Weights are ±U(low, high), unless there are ``effects``.
     noise_scale
         A number for all nodes (equal variances), a tuple (low, high) to draw one for each
         node (unequal variances), or a list or array with one for each node.
     mechanism
-        ``"linear"``, ``"mlp"``, ``"gp"`` or ``"additive"``.
+        ``"linear"``, ``"bent"`` (slightly), ``"mlp"``, ``"gp"`` or ``"additive"``.
+    effects
+        (low, high): sizes of the effects instead of weights, log-uniform, in noise scales of the
+        child per standard deviation of the parent.
+    units
+        (low, high): every column is multiplied by a factor of its own, log-uniform, and so are
+        its noise and its weights.
+    levels
+        Record columns as so many codes 0, 1, …; None for the values themselves.
+    hidden
+        Unseen causes, each of three columns.
+    regimes
+        Pool the rows of so many regimes, which differ in the noise of some columns.
     """
     parse_code(graph)
     d = whole("n_nodes", n_nodes, 1, MOST_NODES)
     checked_seed = _check_seed(seed)
     # The order of the children is part of the contract: a new one goes to the end.
-    graph_rng, weights_rng, scale_rng, noise_rng, functions_rng = _children(checked_seed, 5)
-    low, high = _check_weight_range(weight_range)
+    children = _children(checked_seed, 6)
+    graph_rng, weights_rng, scale_rng, noise_rng, functions_rng, units_rng = children
+    low, high = check_range("weight_range", weight_range)
+    sizes = None if effects is None else check_range("effects", effects)
+    factors = None if units is None else check_range("units", units)
+    _check_sizes(mechanism, noise, effects=sizes, units=factors)
     edges = random_dag(graph, d, graph_rng)
-    linear = mechanism == "linear"
-    weights = _draw_weights(edges, low, high, weights_rng) if linear else edges.astype(np.float64)
     scales = node_scales(noise_scale, d, scale_rng)
+    if mechanism not in WEIGHTED:
+        weights = edges.astype(np.float64)
+    elif sizes is None:
+        weights = uniform_weights(edges, low, high, weights_rng)
+    else:
+        weights = effect_weights(edges, sizes, scales, weights_rng)
     data = sample(
         weights, n_samples, noise=noise, standardize=standardize, noise_scale=scales,
-        mechanism=mechanism, rng=noise_rng, functions_rng=functions_rng,
+        mechanism=mechanism, rng=noise_rng, functions_rng=functions_rng, levels=levels,
+        hidden=hidden, regimes=regimes,
     )  # fmt: skip
+    if factors is not None:
+        unit = draw_units(factors, d, units_rng)
+        weights, scales = weights * unit / unit[:, None], scales * unit
+        data = data if standardize or levels else data * unit
     return Simulation(
         weights=weights, data=data, noise_scale=scales, code=graph, n_nodes=d,
         n_samples=len(data), noise=noise, mechanism=mechanism, standardize=standardize,
-        weight_range=(low, high), seed=checked_seed,
+        weight_range=(low, high), seed=checked_seed, effects=sizes, units=factors,
+        levels=levels, hidden=hidden, regimes=regimes,
     )  # fmt: skip
 
 
@@ -137,10 +181,14 @@ def sample(
     noise_scale: NoiseScale = 1.0,
     mechanism: MechanismName = "linear",
     functions_rng: np.random.Generator | None = None,
+    levels: int | None = None,
+    hidden: int = 0,
+    regimes: int = 1,
 ) -> FloatArray:
     """Draw (n_samples, d) data from a given DAG; the options are those of ``simulate``.
 
-    ``functions_rng`` draws the functions of a nonlinear mechanism; by default ``rng`` does.
+    ``functions_rng`` draws the functions of a nonlinear mechanism, hidden causes and regimes; by
+    default ``rng`` does.
     """
     W = square_matrix(weights, "weights")
     n = whole("n_samples", n_samples, 1, MOST_CELLS // max(len(W), 1))
@@ -150,7 +198,11 @@ def sample(
         check_generator("functions_rng", functions_rng)
     check_noise(noise)
     check_mechanism(mechanism)
+    hidden = whole("hidden", hidden, 0, MOST_NODES)
+    regimes = whole("regimes", regimes, 1, MOST_NODES)
+    levels = None if levels is None else whole("levels", levels, 2, what="None, or a whole number")
     scales = node_scales(noise_scale, len(W), rng)
+    others = rng if functions_rng is None else functions_rng
     binary = noise == "binary"
     if binary and not (scales == 1.0).all():
         raise ParameterError("binary data have no noise scale; leave noise_scale at 1")
@@ -159,31 +211,36 @@ def sample(
             "standardize needs continuous data of at least 2 rows; "
             f"got noise={noise!r}, n_samples={n}; leave standardize=False"
         )
-    with np.errstate(over="ignore", invalid="ignore"):  # looked for below
-        X = run_equations(
-            W,
-            draw_noise(noise, scales, n, rng),
-            mechanism=mechanism,
-            binary=binary,
-            functions_rng=rng if functions_rng is None else functions_rng,
+    if binary and (levels is not None or hidden or regimes > 1):
+        raise ParameterError(
+            "levels, hidden and regimes are for continuous data; leave them out with noise='binary'"
         )
+    E = draw_noise(noise, scales, n, rng)
+    E = add_hidden_causes(E, scales, hidden, others) if hidden else E
+    E = pool_regimes(E, scales, regimes, others) if regimes > 1 else E
+    with np.errstate(over="ignore", invalid="ignore"):  # looked for below
+        X = run_equations(W, E, mechanism=mechanism, binary=binary, functions_rng=others)
     if not np.abs(X).max(initial=0.0) < LARGEST_VALUE:
         raise ParameterError(
             "effects grow along the paths of this graph until they are no numbers any more; use "
             "smaller weights (weight_range), a smaller noise_scale, or fewer edges"
         )
+    if levels is not None:
+        X = to_codes(X, levels)
     if standardize:
         X -= X.mean(axis=0)
         X /= X.std(axis=0)
     return X
 
 
-def _draw_weights(
-    edges: BoolArray, low: float, high: float, rng: np.random.Generator
-) -> FloatArray:
-    weights = np.zeros(edges.shape)
-    weights[edges] = signed_uniform(low, high, int(edges.sum()), rng)
-    return weights
+def _check_sizes(mechanism: str, noise: str, **asked: tuple[float, float] | None) -> None:
+    """Refuse sizes and units where edges or columns have none."""
+    for name in (name for name, value in asked.items() if value is not None):
+        if noise == "binary" or mechanism not in WEIGHTED:
+            raise ParameterError(
+                f"{name} is for linear or bent equations of continuous data; got "
+                f"mechanism={mechanism!r}, noise={noise!r}; leave {name} out"
+            )
 
 
 def _check_seed(seed: Any) -> int | tuple[int, ...] | None:
@@ -205,18 +262,3 @@ def _check_seed(seed: Any) -> int | tuple[int, ...] | None:
 def _children(seed: int | tuple[int, ...] | None, count: int) -> list[np.random.Generator]:
     children = np.random.SeedSequence(seed).spawn(count)
     return [np.random.default_rng(child) for child in children]
-
-
-def _check_weight_range(weight_range: tuple[float, float]) -> tuple[float, float]:
-    try:
-        low, high = (float(bound) for bound in weight_range)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ParameterError(
-            f"weight_range must be (low, high); got {shown(weight_range)}"
-        ) from error
-    if not 0.0 < low <= high < np.inf:
-        raise ParameterError(
-            "weights are ±U(low, high): weight_range needs 0 < low <= high; "
-            f"got {shown(weight_range)}"
-        )
-    return low, high

@@ -1,13 +1,15 @@
 """How a node depends on its parents: one class per mechanism, applied in causal order.
 
 - ``linear``    x_j = Σ_i W[i, j] x_i + e_j
+- ``bent``      x_j = Σ_i W[i, j] (x_i + c_ij |x_i|) + e_j, c_ij = ±U(0.1, 0.5): another slope on
+  either side of zero, a slight bend
 - ``mlp``       x_j = Σ_h a_h sigmoid(Σ_i b_ih x_i) + e_j, 100 hidden units, ±U(0.5, 2) weights
 - ``gp``        x_j = f_j(parents) + e_j, f_j from a Gaussian process, unit squared-exponential
 - ``additive``  x_j = Σ_i f_ij(x_i) + e_j, each f_ij from the same process in one dimension
 
-The settings are those of the NOTEARS-MLP simulator. A Gaussian process draw is made with
-random Fourier features (Rahimi and Recht 2007): linear instead of cubic in the number of
-rows, and the function is the same however many rows are asked for.
+The settings of the last three are those of the NOTEARS-MLP simulator. A Gaussian process draw
+is made with random Fourier features (Rahimi and Recht 2007): linear instead of cubic in the
+number of rows, and the function is the same however many rows are asked for.
 """
 
 from __future__ import annotations
@@ -23,9 +25,11 @@ from analyticdag._parameters import choice
 from analyticdag._typing import FloatArray, IntArray
 from analyticdag.graphs import topological_order
 
-__all__ = ["MechanismName", "check_mechanism", "run_equations", "signed_uniform"]
+__all__ = ["WEIGHTED", "MechanismName", "check_mechanism", "run_equations", "signed_uniform"]
 
-MechanismName: TypeAlias = Literal["linear", "mlp", "gp", "additive"]
+MechanismName: TypeAlias = Literal["linear", "bent", "mlp", "gp", "additive"]
+
+WEIGHTED = ("linear", "bent")  # mechanisms whose edges have a weight
 
 _HIDDEN_UNITS = 100
 _FOURIER_FEATURES = 500
@@ -58,6 +62,8 @@ def run_equations(
         if len(parents):
             if mechanism == "linear":
                 X[j] += by_head.data[entries] @ X[parents]
+            elif mechanism == "bent":
+                X[j] += by_head.data[entries] @ _bent(X[parents], functions_rng)
             else:
                 X[j] += _NONLINEAR[mechanism](X[parents], functions_rng)
         if binary:
@@ -71,6 +77,11 @@ def signed_uniform(
     """Draw ±U(low, high)."""
     magnitude = rng.uniform(low, high, size=size)
     return np.where(rng.random(size) < 0.5, -magnitude, magnitude)
+
+
+def _bent(parents: FloatArray, rng: np.random.Generator) -> FloatArray:
+    bend = signed_uniform(0.1, 0.5, (len(parents), 1), rng)
+    return parents + bend * np.abs(parents)
 
 
 def _mlp(parents: FloatArray, rng: np.random.Generator) -> FloatArray:

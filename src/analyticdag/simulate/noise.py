@@ -10,6 +10,7 @@ gaussian      N(0, s²)           0             s²
 exponential   mean s             s             s²
 gumbel        Gumbel(0, s)       0.5772·s      s²·π²/6 = 1.645·s²
 uniform       U(-s, s)           0             s²/3
+student       s·t, 5 degrees     0             s²·5/3 (kurtosis 9)
 binary        see below          –             –
 ============  =================  ============  ==================
 
@@ -31,7 +32,7 @@ from analyticdag.errors import ParameterError
 
 __all__ = ["NoiseName", "NoiseScale", "check_noise", "draw_noise", "node_scales"]
 
-NoiseName: TypeAlias = Literal["gaussian", "exponential", "gumbel", "uniform", "binary"]
+NoiseName: TypeAlias = Literal["gaussian", "exponential", "gumbel", "uniform", "student", "binary"]
 NoiseScale: TypeAlias = float | tuple[float, float] | Sequence[float] | FloatArray
 
 _STANDARD: dict[str, Callable[[np.random.Generator, tuple[int, int]], FloatArray]] = {
@@ -39,6 +40,7 @@ _STANDARD: dict[str, Callable[[np.random.Generator, tuple[int, int]], FloatArray
     "exponential": lambda rng, shape: rng.standard_exponential(shape),
     "gumbel": lambda rng, shape: rng.gumbel(size=shape),
     "uniform": lambda rng, shape: rng.uniform(-1.0, 1.0, size=shape),
+    "student": lambda rng, shape: rng.standard_t(5, size=shape),
     "binary": lambda rng, shape: rng.logistic(size=shape),
 }
 

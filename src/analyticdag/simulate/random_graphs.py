@@ -1,7 +1,7 @@
-"""Random DAGs of the benchmarks, named by a code: ``"ER2"``, ``"SF4"``, ``"BP1"``.
+"""Random DAGs of the benchmarks, named by a code: ``"ER2"``, ``"SF4"``, ``"BP1"``, ``"UD1.5"``.
 
 The number k after the letters asks for k edges per node (the field's custom: ER2 has 2d
-edges, an average degree of 4). The three families follow the simulators of NOTEARS and
+edges, an average degree of 4). The first three families follow the simulators of NOTEARS and
 DAGMA, so that results compare:
 
 - ER  Erdős–Rényi: exactly k·d edges, every set of that size equally likely, directed along
@@ -9,7 +9,10 @@ DAGMA, so that results compare:
 - SF  scale-free (Barabási–Albert): nodes arrive one by one and point to k older ones, chosen
   in proportion to in-degree + 1; old nodes become hubs with very many *parents*. The first k
   arrivals find fewer older ones, so there are k·d - k(k+1)/2 edges;
-- BP  bipartite: exactly k·d edges from a fifth of the nodes to the others.
+- BP  bipartite: exactly k·d edges from a fifth of the nodes to the others;
+- UD  uneven degrees, as in networks of measured things: exactly k·d edges, k need not be whole;
+  some nodes have many causes and some many effects. Every node has a weight as a cause and one as
+  an effect, both log-normal, and pairs are drawn in proportion to the product of the two.
 
 Labels are permuted at the end: the position of a node says nothing about its place.
 """
@@ -27,6 +30,9 @@ from analyticdag._typing import BoolArray, IntArray
 from analyticdag.errors import ParameterError
 
 __all__ = ["check_generator", "parse_code", "random_dag"]
+
+# Deviation of the logarithms of UD's weights: one node in 40 weighs seven times the median.
+_UNEVENNESS = 1.0
 
 
 def random_dag(code: str, n_nodes: int, rng: np.random.Generator) -> BoolArray:
@@ -47,15 +53,16 @@ def check_generator(name: str, rng: Any) -> None:
         raise ParameterError(f"{name} must be a numpy.random.default_rng(seed), not {shown(rng)}")
 
 
-def parse_code(code: str) -> tuple[str, int]:
+def parse_code(code: str) -> tuple[str, float]:
     """Split ``"ER2"`` into ``("ER", 2)``."""
-    match = re.fullmatch(r"([A-Z]+)([0-9]{1,9})", code) if isinstance(code, str) else None
-    if match is None or match[1] not in _FAMILIES:
+    pattern = r"([A-Z]+)([0-9]{1,9})(\.[0-9]{1,3})?"
+    match = re.fullmatch(pattern, code) if isinstance(code, str) else None
+    if match is None or match[1] not in _FAMILIES or (match[3] and match[1] != "UD"):
         raise ParameterError(
             f"unknown graph {shown(code)}; write one of {', '.join(_FAMILIES)} and the number of "
-            "edges per node, e.g. 'ER2'"
+            "edges per node, e.g. 'ER2' (with UD it may have decimals)"
         )
-    return match[1], int(match[2])
+    return match[1], float(match[2] + match[3]) if match[3] else int(match[2])
 
 
 def _erdos_renyi(d: int, k: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
@@ -91,16 +98,27 @@ def _bipartite(d: int, k: int, rng: np.random.Generator) -> tuple[IntArray, IntA
     return cells // max(n_bottom, 1), n_top + cells % max(n_bottom, 1)
 
 
-def _check_room(family: str, k: int, d: int, largest: int) -> None:
+def _uneven(d: int, k: float, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
+    _check_room("UD", k, d, largest=(d - 1) / 2)
+    tails, heads = np.triu_indices(d, 1)
+    cause, effect = np.exp(rng.normal(0.0, _UNEVENNESS, size=(2, d)))
+    # The largest of log weight + Gumbel noise: a weighted draw without replacement.
+    keys = np.log(cause[tails] * effect[heads]) + rng.gumbel(size=len(tails))
+    chosen = np.argsort(-keys, kind="stable")[: round(k * d)]
+    return tails[chosen], heads[chosen]
+
+
+def _check_room(family: str, k: float, d: int, largest: float) -> None:
     if k > largest:
         raise ParameterError(
-            f"{family}{k} does not fit on {d} nodes: at most {family}{largest} does; "
+            f"{family}{k:g} does not fit on {d} nodes: at most {family}{largest:g} does; "
             "ask for fewer edges per node or for more nodes"
         )
 
 
-_FAMILIES: dict[str, Callable[[int, int, np.random.Generator], tuple[IntArray, IntArray]]] = {
+_FAMILIES: dict[str, Callable[[int, Any, np.random.Generator], tuple[IntArray, IntArray]]] = {
     "ER": _erdos_renyi,
     "SF": _scale_free,
     "BP": _bipartite,
+    "UD": _uneven,
 }
