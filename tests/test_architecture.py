@@ -40,6 +40,8 @@ LAYERS: list[set[str]] = [
         "nonconvexity",
         "losses",
         "interventions",
+        "least_squares",
+        "moments",
         "knowledge",
         "candidates",
         "orders",

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from analyticdag.errors import DataError
-from analyticdag.interventions import Moments, intervention_mask, separated
+from analyticdag.interventions import intervention_mask, separated
+from analyticdag.moments import Moments
 
 NAMES = ["a", "b", "c"]
 MASK = np.array([[0, 0, 0], [0, 1, 0], [0, 0, 0], [0, 0, 1], [0, 1, 0], [0, 0, 0]], dtype=bool)
@@ -78,5 +79,6 @@ def test_every_equation_sees_the_rows_that_leave_its_node_alone(seed: int) -> No
         assert_allclose(left[j], residuals.var(), rtol=1e-8)
         # The mean of the undisturbed system leaves what the equation leaves on average.
         assert_allclose(mean[j] - mean @ W[:, j], residuals.mean(), atol=1e-8)
-    assert len(moments.S) == 1 + len({column.tobytes() for column in mask.T if column.any()})
-    assert_allclose(moments.S[0], np.cov(X.T, bias=True), atol=1e-10)
+    own_rows = {column.tobytes() for column in mask.T if column.any()}
+    assert len(moments.covariances) == 1 + len(own_rows)
+    assert_allclose(moments.S, np.cov(X.T, bias=True), atol=1e-10)

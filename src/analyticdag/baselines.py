@@ -183,47 +183,7 @@ def _selected_weights(S: FloatArray, n: int, order: IntArray, gamma: float) -> F
     """Regress every node on parents selected among its predecessors."""
     if gamma < 0:
         raise ParameterError(f"gamma must be at least 0, not {gamma!r}")
-    d = len(S)
-    price = (math.log(n) + 4.0 * gamma * math.log(max(d, 2))) / n
-    W = np.zeros((d, d))
-    for position in range(1, d):
-        node = int(order[position])
-        parents = _select_parents(S, node, order[:position], price)
-        W[parents, node] = np.linalg.lstsq(
-            S[np.ix_(parents, parents)], S[parents, node], rcond=None
-        )[0]
-    return W
+    # Compiled code: imported when it is used, so that importing the package stays cheap.
+    from analyticdag.search import select_parents
 
-
-def _select_parents(S: FloatArray, node: int, candidates: IntArray, price: float) -> IntArray:
-    """Add the best candidate while log(residual variance) falls by more than the price; then
-    drop those that are no longer worth theirs."""
-    nodes = np.append(candidates, node)
-    C = S[np.ix_(nodes, nodes)].copy()
-    floor = 1e-10 * C.diagonal()
-    chosen: list[int] = []
-    while len(chosen) < len(candidates) and C[-1, -1] > floor[-1]:
-        variances = C.diagonal()[:-1]
-        usable = variances > floor[:-1]
-        gains = np.where(usable, C[:-1, -1] ** 2 / np.where(usable, variances, 1.0), 0.0)
-        best = int(np.argmax(gains))
-        left = max(C[-1, -1] - gains[best], floor[-1])
-        if math.log(C[-1, -1] / left) <= price:
-            break
-        chosen.append(best)
-        C -= np.outer(C[:, best], C[best]) / C[best, best]  # condition on the new parent
-    return _without_idle(S, node, candidates[np.array(chosen, dtype=np.int64)], price)
-
-
-def _without_idle(S: FloatArray, node: int, parents: IntArray, price: float) -> IntArray:
-    """Drop the parent that explains least, while it does not earn its price."""
-    while len(parents):
-        P = np.linalg.pinv(S[np.ix_(parents, parents)], hermitian=True)
-        coefficients = P @ S[parents, node]
-        residual = max(S[node, node] - S[parents, node] @ coefficients, 1e-10 * S[node, node])
-        losses = coefficients**2 / P.diagonal()
-        weakest = int(np.argmin(losses))
-        if math.log1p(losses[weakest] / residual) > price:
-            break
-        parents = np.delete(parents, weakest)
-    return parents
+    return select_parents(S, n, order, gamma=gamma)

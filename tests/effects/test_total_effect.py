@@ -10,7 +10,7 @@ from analyticdag.effects import Known, effects, total_effect
 from analyticdag.effects.equations import Equations
 from analyticdag.errors import InputError, ParameterError
 from analyticdag.graphs import orient_with_knowledge, to_cpdag
-from analyticdag.interventions import Moments
+from analyticdag.moments import Moments
 
 
 def some_data(d: int, seed: int) -> np.ndarray:

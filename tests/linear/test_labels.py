@@ -15,8 +15,8 @@ from analyticdag.fitting.edges import (
     near_border,
 )
 from analyticdag.graphs import to_cpdag
-from analyticdag.interventions import Moments
 from analyticdag.losses import covariance
+from analyticdag.moments import Moments
 from analyticdag.optimize.trace import Status
 from analyticdag.simulate import simulate
 

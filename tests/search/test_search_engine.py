@@ -10,8 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from analyticdag._validation import correlations
 from analyticdag.errors import DataError, KnowledgeError, ParameterError
 from analyticdag.graphs import is_dag
-from analyticdag.interventions import Moments
 from analyticdag.metrics import compare
+from analyticdag.moments import Moments
 from analyticdag.search import search_orders, select_parents
 from analyticdag.search.scores import default_gamma, edge_penalty, graph_score
 from analyticdag.simulate import simulate
@@ -204,7 +204,7 @@ def test_nodes_are_scored_on_rows_of_their_own(score):
     for row, perturbed in enumerate(mask):  # what is perturbed does not listen to its causes
         X[row] = np.linalg.solve((np.eye(8) - np.where(perturbed, 0.0, W)).T, X[row])
     moments = Moments.of_rows(X, mask)
-    result = search_orders(moments.S[0], 600, moments=moments, score=score, random_state=0)
+    result = search_orders(moments.S, 600, moments=moments, score=score, random_state=0)
     misfit, n = np.empty(8), 600 - mask.sum(axis=0)
     for j in range(8):
         kept = X[~mask[:, j]] - X[~mask[:, j]].mean(axis=0)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from analyticdag._validation import correlations
-from analyticdag.interventions import Moments
+from analyticdag.moments import Moments
 from analyticdag.search import kernels as built
 from analyticdag.search import layers, setting
 from analyticdag.search import records as source

@@ -30,8 +30,10 @@ from analyticdag.diagnostics.scale import (
     check_varsortability,
 )
 from analyticdag.errors import DataError
+from analyticdag.least_squares import weights_on_parents
 from analyticdag.linear.options import SCALE_LOSSES
 from analyticdag.losses import covariance
+from analyticdag.moments import Moments
 
 
 def diagnose(estimator: Any, X: Any, *, refit: bool = True) -> Diagnostics:
@@ -116,8 +118,5 @@ def _undisturbed(estimator: Any, values: FloatArray) -> FloatArray:
 def _residuals(values: FloatArray, adjacency: BoolArray) -> FloatArray:
     """Return what least squares on the learned parents leaves; a path's weights are shrunk."""
     centred = values - values.mean(axis=0)
-    left: FloatArray = centred.copy()
-    for j in np.flatnonzero(adjacency.any(axis=0)):
-        parents = centred[:, adjacency[:, j]]
-        left[:, j] -= parents @ np.linalg.lstsq(parents, centred[:, j], rcond=None)[0]
+    left: FloatArray = centred - centred @ weights_on_parents(Moments.of_rows(values), adjacency)
     return left

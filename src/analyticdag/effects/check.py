@@ -27,7 +27,8 @@ from analyticdag.graphs import (
     orient_with_knowledge,
     topological_order,
 )
-from analyticdag.interventions import Moments
+from analyticdag.least_squares import regressions
+from analyticdag.moments import Moments
 from analyticdag.search import search_orders
 from analyticdag.search.scores import default_gamma, graph_score
 
@@ -92,9 +93,7 @@ def check_graph(graph: Any, data: Any, *, level: float = 0.05) -> GraphCheck:
     known = fit_graph(graph, data)
     tests = sorted(_corrected(list(_independences(known))), key=lambda test: test.p_value)
     gamma = default_gamma("unequal")
-    best = search_orders(
-        known.moments.S[0], int(known.moments.n_samples[0]), score="unequal", gamma=gamma
-    )
+    best = search_orders(known.moments.S, known.moments.n_samples, score="unequal", gamma=gamma)
     W = known.equations.weights
     return GraphCheck(
         n_tests=len(tests),
@@ -139,7 +138,7 @@ def _partial(known: Known, j: int, others: Any, parents: Any) -> FloatArray:
     """Return the correlations of j with others, given the parents."""
     S = known.moments.covariance_of(j)
     both = np.append(others, j)
-    inside = np.linalg.pinv(S[np.ix_(parents, parents)], hermitian=True)
+    inside = regressions(known.moments, np.array([j]), parents[None]).inverse[0]
     left = S[np.ix_(both, both)] - S[np.ix_(both, parents)] @ inside @ S[np.ix_(parents, both)]
     sd = np.sqrt(np.maximum(np.diag(left), np.finfo(float).eps))
     correlations: FloatArray = np.clip(left[-1, :-1] / sd[:-1] / sd[-1], -1.0, 1.0)

@@ -22,19 +22,13 @@ import numpy as np
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.graphs import topological_order
-from analyticdag.interventions import Moments
-
-# Eigenvalues below this share of the largest are rounding: parents that determine each other.
-_RANK = 1e-12
+from analyticdag.least_squares import regressions_of, weights_on_parents
+from analyticdag.moments import Moments
 
 
 @dataclass(frozen=True, eq=False)
 class Equations:
-    """Least squares on the parents of every node of a DAG.
-
-    `moments` should be of columns in standard units: parents of very different sizes would look as
-    if they determined each other.
-    """
+    """Least squares on the parents of every node of a DAG."""
 
     graph: BoolArray
     moments: Moments
@@ -42,11 +36,7 @@ class Equations:
     @cached_property
     def weights(self) -> FloatArray:
         """Coefficients, [i, j] for i -> j."""
-        W = np.zeros(self.graph.shape)
-        for j in np.flatnonzero(self.graph.any(axis=0)).tolist():
-            parents, inverse, with_node = self._regression(j)
-            W[parents, j] = inverse @ with_node
-        return W
+        return weights_on_parents(self.moments, self.graph)
 
     @cached_property
     def paths(self) -> FloatArray:
@@ -81,16 +71,14 @@ class Equations:
         """Return the standard errors of the total effects of one node on all others."""
         T = self.paths
         u = np.zeros(len(T))
-        for j in np.flatnonzero(self.graph[self.reach[cause]].any(axis=0)).tolist():
-            parents, inverse, _ = self._regression(j)
-            along = T[cause, parents]
-            u[j] = along @ inverse @ along * self.variances[j] / self.moments.samples_of[j]
+        for found in regressions_of(self.moments, self._of_children(cause)):
+            along = T[cause, found.parents]
+            u[found.nodes] = np.einsum("mi,mij,mj->m", along, found.inverse, along)
+        u *= self.variances / self.moments.samples_of
         errors: FloatArray = np.sqrt(u @ (T**2))
         return errors
 
-    def _regression(self, j: int) -> tuple[IntArray, FloatArray, FloatArray]:
-        """Return the parents of j, the inverse of their covariance, and their covariance with j."""
-        parents: IntArray = np.flatnonzero(self.graph[:, j])
-        S = self.moments.covariance_of(j)
-        inverse = np.linalg.pinv(S[np.ix_(parents, parents)], rcond=_RANK, hermitian=True)
-        return parents, np.asarray(inverse, np.float64), S[parents, j]
+    def _of_children(self, cause: int) -> BoolArray:
+        """Return the edges into nodes that have a parent which `cause` reaches, or is."""
+        edges: BoolArray = self.graph & self.graph[self.reach[cause]].any(axis=0)
+        return edges

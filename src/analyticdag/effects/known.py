@@ -19,7 +19,7 @@ from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.effects.equations import Equations
 from analyticdag.errors import InputError, ParameterError
 from analyticdag.graphs.members import member_of, open_edges, orientations
-from analyticdag.interventions import Moments
+from analyticdag.moments import Moments
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ class Known:
         member = model.adjacency_matrix_ != 0
         # A fit gives constant columns variance one; here they must not vary.
         varies = model.noise_variances_ > 0
-        moments = replace(moments, S=moments.S * np.outer(varies, varies))
+        moments = replace(moments, covariances=moments.covariances * np.outer(varies, varies))
         return cls.standardised(names, edges, member, moments, model.mean_, model.scale_)
 
     @classmethod
@@ -72,7 +72,7 @@ class Known:
         scale: FloatArray | float = 1.0,
     ) -> Known:
         """Bring moments to standard units; `scale` is what the columns were divided by before."""
-        own = np.sqrt(np.diag(moments.S[0]))
+        own = np.sqrt(np.diag(moments.S))
         sd = np.where(own > 0.0, own, 1.0)
         return cls(names, edges, member, moments.scaled(sd), sd * scale, mean)
 

@@ -14,6 +14,7 @@ from analyticdag.effects.adjustment import minimal_set, optimal_set
 from analyticdag.effects.equations import Equations
 from analyticdag.effects.known import Known
 from analyticdag.errors import ParameterError
+from analyticdag.least_squares import regressions
 
 # With more open edges than this at the cause, 2^10 orientations or more are possible: a bound
 # instead of a list.
@@ -162,10 +163,8 @@ def _bound(known: Known, x: int, y: int, neighbours: list[int], level: float) ->
     sd(y) / sd(x | P) in size, and sd(x | P) is smallest when every possible parent is in P.
     """
     parents = np.flatnonzero(known.edges[:, x])
-    S = known.moments.covariance_of(x)
-    inside = S[np.ix_(parents, parents)]
-    explained = S[x, parents] @ np.linalg.pinv(inside, hermitian=True) @ S[parents, x]
-    left = max(float(S[x, x] - explained), np.finfo(float).tiny)
+    explained = regressions(known.moments, np.array([x]), parents[None]).explained[0]
+    left = max(float(known.moments.own_variances[x] - explained), np.finfo(float).tiny)
     most = float(known.sd[y] / known.sd[x]) / left**0.5
     names = known.names
     return Effect(

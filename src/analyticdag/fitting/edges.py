@@ -27,8 +27,9 @@ from scipy import sparse
 
 from analyticdag._typing import BinaryArray, BoolArray, FloatArray, IntArray
 from analyticdag.graphs import orient_with_knowledge, to_cpdag
-from analyticdag.interventions import Moments
+from analyticdag.least_squares import regressions_of
 from analyticdag.losses import VARIANCE_FLOOR
+from analyticdag.moments import Moments
 
 # An edge this many standard errors from the border could be lost in another sample.
 NEAR = 2.0
@@ -79,36 +80,23 @@ def edge_strength(moments: Moments, adjacency: BoolArray) -> Strength:
     With as many parents as rows nothing is left to judge by: the standard error is infinite.
     """
     found: list[tuple[Any, ...]] = []
-    n_parents = adjacency.sum(axis=0)
-    for k in np.unique(n_parents[n_parents > 0]).tolist():
-        nodes = np.flatnonzero(n_parents == k)
-        parents = np.nonzero(adjacency.T[nodes])[1].reshape(-1, k)
-        children = np.broadcast_to(nodes[:, None], parents.shape)
-        found.append((parents, children, *_regressions(moments, nodes, parents)))
+    for one in regressions_of(moments, adjacency):
+        nodes, k = one.nodes, one.parents.shape[1]
+        own = moments.own_variances[nodes]
+        left = np.maximum(own - one.explained, VARIANCE_FLOOR * own)
+        # slope² against slope² + left·precision is the partial correlation squared: no rows needed.
+        uncertain = left[:, None] * one.precisions
+        unit = np.sqrt(np.maximum(uncertain, np.finfo(float).tiny))
+        freedom = np.maximum(moments.samples_of[nodes] - k - 1, 0)
+        with np.errstate(divide="ignore"):
+            error = unit / np.sqrt(freedom)[:, None]
+        children = np.broadcast_to(nodes[:, None], one.parents.shape)
+        found.append((one.parents, children, error, one.slopes / np.hypot(one.slopes, unit)))
     empty = np.empty(0, dtype=np.int64)
     i, j, errors, partial = (
         np.concatenate([part[k].ravel() for part in found] or [empty]) for k in range(4)
     )
     return Strength(*(sparse.csr_array((of, (i, j)), adjacency.shape) for of in (errors, partial)))
-
-
-def _regressions(
-    moments: Moments, nodes: IntArray, parents: IntArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return standard errors and partial correlations of nodes with equally many parents."""
-    k = parents.shape[1]
-    among, with_node = moments.of_parents(nodes, parents)
-    own = moments.S[moments.of[nodes], nodes, nodes]
-    inverse = np.linalg.pinv(among, rcond=k * np.finfo(float).eps, hermitian=True)
-    slopes = np.einsum("mij,mj->mi", inverse, with_node)
-    left = np.maximum(own - np.einsum("mi,mi->m", slopes, with_node), VARIANCE_FLOOR * own)
-    # slope² against slope² + left·diag is the partial correlation squared: no rows needed.
-    uncertain = left[:, None] * np.diagonal(inverse, axis1=1, axis2=2)
-    unit = np.sqrt(np.maximum(uncertain, np.finfo(float).tiny))
-    partial = slopes / np.hypot(slopes, unit)
-    freedom = moments.samples_of[nodes] - k - 1
-    with np.errstate(divide="ignore"):
-        return unit / np.sqrt(np.maximum(freedom, 0))[:, None], partial
 
 
 def directions(

@@ -22,8 +22,8 @@ from analyticdag._validation import (
     warn_about_columns,
 )
 from analyticdag.errors import DataError
-from analyticdag.interventions import Moments
 from analyticdag.losses import VARIANCE_FLOOR
+from analyticdag.moments import Moments
 
 # Standard deviations within these have covariances whose ratios can be squared, as the search does
 # with a covariance and the noise variance; what lies outside is brought inside first.
@@ -80,7 +80,7 @@ class Statistics:
         moments = Moments.of_rows(X, perturbed)
         statistics = cls._build(moments, names, constant_columns(X), standardize)
         rows = X if np.all(statistics.scale == 1.0) else X / statistics.scale
-        return replace(statistics, mean=moments.mean[0], rows=rows, perturbed=perturbed)
+        return replace(statistics, mean=moments.means[0], rows=rows, perturbed=perturbed)
 
     @classmethod
     def from_covariance(
@@ -94,33 +94,31 @@ class Statistics:
         cls, moments: Moments, names: list[Hashable], constant: BoolArray, standardize: bool
     ) -> Statistics:
         d = len(constant)
-        S = moments.S
+        S = moments.covariances
         if constant.any():
             S = np.where(constant[:, None] | constant, np.eye(d), S)
-        n_samples = int(moments.n_samples[0])
-        warn_about_columns(correlations(S[0]), constant, names, n_samples=n_samples)
+        warn_about_columns(correlations(S[0]), constant, names, n_samples=moments.n_samples)
         sd = np.sqrt(np.diag(S[0]))
         unit = sd if standardize else _common_unit(sd, constant, names)
         scale = np.where(constant, 1.0, unit)
-        scaled = replace(moments, S=S).scaled(scale)
+        scaled = replace(moments, covariances=S).scaled(scale)
         return cls(scaled, names, np.zeros(d), scale, constant)
 
     @property
     def S(self) -> FloatArray:  # noqa: N802 (a letter of the mathematics)
         """The covariance of all rows."""
-        S: FloatArray = self.moments.S[0]
-        return S
+        return self.moments.S
 
     @property
     def n_samples(self) -> int:
         """How many rows there are."""
-        return int(self.moments.n_samples[0])
+        return self.moments.n_samples
 
     def with_unit_variances(self) -> Statistics:
         """Return the statistics of the columns in units of their standard deviations."""
         sd = np.sqrt(np.diag(self.S))
         moments = self.moments.scaled(sd)
-        np.fill_diagonal(moments.S[0], 1.0)  # rounding must not put the columns in an order
+        np.fill_diagonal(moments.S, 1.0)  # rounding must not put the columns in an order
         rows = None if self.rows is None else self.rows / sd
         return replace(self, moments=moments, scale=self.scale * sd, rows=rows)
 

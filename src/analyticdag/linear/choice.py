@@ -199,16 +199,6 @@ def _surprises(variances: FloatArray, kurtosis: FloatArray, n_samples: IntArray)
     return surprises
 
 
-def least_squares_weights(S: FloatArray, adjacency: BoolArray) -> FloatArray:
-    """Regress every node on its parents: the path's weights are shrunk, these are not."""
-    W = np.zeros_like(S)
-    for j in range(len(S)):
-        parents = np.flatnonzero(adjacency[:, j])
-        block = S[np.ix_(parents, parents)]
-        W[parents, j] = np.linalg.lstsq(block, S[parents, j], rcond=None)[0]
-    return W
-
-
 def _kurtosis(statistics: Statistics, W: FloatArray) -> FloatArray:
     """Return the kurtosis of the residuals; a Gaussian's where there are no rows to tell."""
     if statistics.rows is None:

@@ -42,7 +42,7 @@ from analyticdag.fitting.fitted import keep_graph
 from analyticdag.fitting.placement import choose_placement
 from analyticdag.fitting.statistics import Statistics
 from analyticdag.functions import AnalyticFunction, Truncated
-from analyticdag.interventions import Moments, equivalence_class, intervention_mask
+from analyticdag.interventions import equivalence_class, intervention_mask
 from analyticdag.knowledge import Knowledge
 from analyticdag.linear.choice import LossChoice
 from analyticdag.linear.ignored import warn_about_ignored
@@ -51,6 +51,7 @@ from analyticdag.linear.options import SCALE_LOSSES, Options
 from analyticdag.linear.paths import edge_masks, path_statistics
 from analyticdag.linear.selection import Selection, select
 from analyticdag.losses import Logistic
+from analyticdag.moments import Moments
 from analyticdag.optimize.path import Minimiser, traits_of
 from analyticdag.optimize.schedule import Schedule
 from analyticdag.optimize.trace import Status, Trace

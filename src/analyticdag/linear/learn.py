@@ -26,13 +26,13 @@ from analyticdag.fitting.placement import Placement, to_float64
 from analyticdag.fitting.statistics import Statistics
 from analyticdag.graphs import topological_order
 from analyticdag.knowledge import EdgeMasks
+from analyticdag.least_squares import weights_on_parents
 from analyticdag.linear.auto import Plan, after_the_search, before_the_search
 from analyticdag.linear.choice import (
     EQUAL,
     UNEQUAL,
     LossChoice,
     choose_loss,
-    least_squares_weights,
     variances_agree,
 )
 from analyticdag.linear.options import Options
@@ -64,8 +64,9 @@ def learn(statistics: Statistics, options: Options, masks: EdgeMasks, place: Pla
     equal, unequal = (
         _path(statistics, replace(options, loss=loss), masks, place) for loss in (EQUAL, UNEQUAL)
     )
+    # The path's weights are shrunk, these are not.
     refitted = [
-        least_squares_weights(statistics.S, one.finished.adjacency) for one in (equal, unequal)
+        weights_on_parents(statistics.moments, one.finished.adjacency) for one in (equal, unequal)
     ]
     choice = choose_loss(statistics, *refitted)
     return replace(equal if choice.loss == EQUAL else unequal, choice=choice)

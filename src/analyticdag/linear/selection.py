@@ -28,13 +28,14 @@ from analyticdag.errors import ParameterError
 from analyticdag.fitting.finish import finish
 from analyticdag.fitting.placement import Placement, to_float64
 from analyticdag.fitting.statistics import Statistics
-from analyticdag.interventions import Moments
 from analyticdag.knowledge import EdgeMasks
-from analyticdag.linear.choice import UNEQUAL, least_squares_weights
+from analyticdag.least_squares import weights_on_parents
+from analyticdag.linear.choice import UNEQUAL
 from analyticdag.linear.options import Options
 from analyticdag.linear.paths import learn_path, path_options
 from analyticdag.linear.starts import Start
 from analyticdag.losses import VARIANCE_FLOOR, covariance, residual_variances
+from analyticdag.moments import Moments
 
 logger = logging.getLogger(__name__)
 
@@ -173,7 +174,7 @@ def _graph(
     threshold: float,
 ) -> _Graph:
     adjacency = finish(weights, threshold, masks).adjacency
-    refitted = least_squares_weights(statistics.S, adjacency)
+    refitted = weights_on_parents(statistics.moments, adjacency)
     score = _ebic(statistics, refitted, int(adjacency.sum()), pooled=options.loss != UNEQUAL)
     return _Graph(options.start, threshold, adjacency, refitted, score)
 

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag._validation import correlations
-from analyticdag.interventions import Moments
+from analyticdag.moments import Moments
 from analyticdag.orders import consistent_order, precedence, r2_order
 from analyticdag.search.checks import checked_covariance, checked_knowledge, checked_order
 from analyticdag.search.kernels import Stop
@@ -119,7 +119,7 @@ def search_orders(
     tell(f"order search from {len(starts)} starts: {', '.join(starts)}")
     runs = local_runs(setting, starts, n_jobs, stop)
     W = least_squares(setting, runs[0].graph, moments)
-    if layered is not None and many_are_faint(setting, runs[0].graph, W):
+    if layered is not None and many_are_faint(setting, W):
         tell("many effects are weak: edges get cheaper, and every node is tried elsewhere")
         gamma = FAINT_GAMMA if wanted is None else wanted
         price = edge_penalty(n_samples, len(cov), gamma)
@@ -234,11 +234,11 @@ def make_setting(
     if max_parents is not None:
         cap = min(cap, max_parents)
     cap = max(cap, most)
-    penalty = edge_penalty(int(moments.n_samples[0]), d, gamma)
+    penalty = edge_penalty(moments.n_samples, d, gamma)
     if score == "equal":
         return Setting(moments, forbidden, needed, penalty, 1.0, cap)
-    matrices = [correlations(S) for S in moments.S]
+    matrices = [correlations(S) for S in moments.covariances]
     standardised = replace(
-        moments, S=matrices[0][None] if len(matrices) == 1 else np.array(matrices)
+        moments, covariances=matrices[0][None] if len(matrices) == 1 else np.array(matrices)
     )
     return Setting(standardised, forbidden, needed, penalty, None, cap)

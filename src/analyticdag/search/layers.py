@@ -17,7 +17,7 @@ import numpy as np
 from scipy import linalg
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
-from analyticdag.interventions import Moments
+from analyticdag.moments import Moments
 from analyticdag.orders import consistent_order
 from analyticdag.search import kernels
 from analyticdag.search.kernels import Rules, Stop
@@ -106,7 +106,7 @@ class Rests:
 
     def __init__(self, moments: Moments) -> None:
         used, self.of = np.unique(moments.of, return_inverse=True)
-        self.parts = [Rest(moments.S[k], int(moments.n_samples[k])) for k in used]
+        self.parts = [Rest(moments.covariances[k], int(moments.counts[k])) for k in used]
 
     def place(self, nodes: IntArray) -> None:
         """Condition on further nodes."""

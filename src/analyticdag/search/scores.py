@@ -17,7 +17,7 @@ import numpy as np
 
 from analyticdag._typing import FloatArray
 from analyticdag.errors import ParameterError
-from analyticdag.interventions import Moments
+from analyticdag.moments import Moments
 from analyticdag.search.records import COLLINEAR
 
 ScoreName: TypeAlias = Literal["unequal", "equal"]
@@ -47,7 +47,7 @@ def graph_score(moments: Moments, weights: FloatArray, *, score: ScoreName, gamm
     """
     d, n = len(weights), moments.samples_of
     residuals = np.maximum(moments.residual_variances(weights), 0.0)
-    price = edge_penalty(int(moments.n_samples[0]), d, gamma) * np.count_nonzero(weights)
+    price = edge_penalty(moments.n_samples, d, gamma) * np.count_nonzero(weights)
     if score == "equal":
         pooled = max(np.average(residuals, weights=n), np.finfo(float).tiny)
         return float(n.sum() * np.log(pooled)) + price

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
-from analyticdag.interventions import Moments
+from analyticdag.moments import Moments
 from analyticdag.search import kernels
 from analyticdag.search.kernels import Stop
 from analyticdag.search.local import DRAWS
@@ -29,13 +29,12 @@ class Setting:
     @property
     def S(self) -> FloatArray:  # noqa: N802 (a letter of the mathematics)
         """Covariance of all rows."""
-        S: FloatArray = self.moments.S[0]
-        return S
+        return self.moments.S
 
     @property
     def n_samples(self) -> int:
         """How many rows there are."""
-        return int(self.moments.n_samples[0])
+        return self.moments.n_samples
 
     @property
     def equal(self) -> bool:
@@ -59,7 +58,7 @@ class Setting:
         """Covariances, rows and knowledge for the kernels; nothing is copied."""
         d = len(self.S)
         return kernels.Data(
-            S=np.ascontiguousarray(self.moments.S),
+            S=np.ascontiguousarray(self.moments.covariances),
             at=self.moments.of * (d * d),
             n=self.moments.samples_of.astype(np.float64),
             floor=COLLINEAR * np.diag(self.S),
@@ -76,6 +75,15 @@ class Graph:
     count: IntArray
     parents: IntArray
     value: FloatArray
+
+    @property
+    def adjacency(self) -> BoolArray:
+        """The graph as a (d, d) mask."""
+        d, most = len(self.order), int(self.count.max(initial=0))
+        used = np.arange(most) < self.count[:, None]
+        edges = np.zeros((d, d), np.bool_)
+        edges[self.parents[:, :most][used], np.repeat(np.arange(d), self.count)] = True
+        return edges
 
     def residuals(self, setting: Setting) -> FloatArray:
         """Residual variances, for equal variances."""

@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from analyticdag._typing import FloatArray
-from analyticdag.interventions import Moments
+from analyticdag.least_squares import regressions_of, weights_on_parents
+from analyticdag.moments import Moments
 from analyticdag.search.setting import Graph, Setting
 
 # The gamma of the extended BIC where effects are faint: docs/design/order-search.md.
@@ -25,52 +26,21 @@ _MANY = 0.02
 
 def least_squares(setting: Setting, graph: Graph, moments: Moments) -> FloatArray:
     """Weights of every node on its parents, in the units of the moments."""
-    d, count, of = len(graph.order), graph.count, moments.of
-    # What one unit of the setting is in units of the moments, for each set of rows and variable.
-    unit = np.ones((len(moments.S), d))
-    if not setting.equal:
-        unit = np.sqrt(np.diagonal(moments.S, axis1=1, axis2=2))
-    inverse = np.divide(1.0, unit, out=np.zeros_like(unit), where=unit > 0)
-    W = np.zeros((d, d))
-    for k in np.unique(count[count > 0]).tolist():
-        nodes = np.flatnonzero(count == k)
-        parents = np.sort(graph.parents[nodes, :k], axis=1)
-        among, with_node = setting.moments.of_parents(nodes, parents)
-        weights = np.linalg.solve(among, with_node[:, :, None])[:, :, 0]
-        rows, mine = of[nodes, None], nodes[:, None]
-        W[parents, mine] = weights * inverse[rows, parents] * unit[rows, mine]
-    if setting.required is None:
-        return W
-    for j in np.flatnonzero((setting.required & (W == 0.0)).any(axis=0)).tolist():
-        # Required, though collinear with the others: they share the weight.
-        R = setting.moments.covariance_of(j)
-        pa = np.flatnonzero(setting.required[:, j] | (W[:, j] != 0.0))
-        shared = np.linalg.lstsq(R[np.ix_(pa, pa)], R[pa, j], rcond=None)[0]
-        W[pa, j] = shared * inverse[of[j], pa] * unit[of[j], j]
-    return W
+    edges = graph.adjacency
+    if setting.required is not None:
+        edges |= setting.required  # a required parent that others determine is in no regression
+    return weights_on_parents(moments, edges)
 
 
-def many_are_faint(setting: Setting, graph: Graph, W: FloatArray) -> bool:
-    """Whether more than a few edges of the graph, with weights W, hardly pay for themselves.
+def many_are_faint(setting: Setting, W: FloatArray) -> bool:
+    """Whether more than a few edges, with weights W, hardly pay for themselves.
 
     Equal noise variances only.
     """
     assert setting.noise is not None
     samples, gains = setting.moments.samples_of, [np.empty(0)]
-    for k in np.unique(graph.count[graph.count > 0]).tolist():
-        nodes = np.flatnonzero(graph.count == k)
-        parents = graph.parents[nodes, :k]
-        among, _ = setting.moments.of_parents(nodes, parents)
-        # What is left of a parent once the others are known: one over the inverse's diagonal.
-        alone = 1.0 / np.diagonal(_inverse(among), axis1=1, axis2=2)
-        weights = W[parents, nodes[:, None]]
-        gains.append((samples[nodes, None] * weights**2 * alone / setting.noise).ravel())
+    for found in regressions_of(setting.moments, W != 0.0):
+        n, weights = samples[found.nodes, None], W[found.parents, found.nodes[:, None]]
+        gains.append((n * weights**2 / found.precisions / setting.noise).ravel())
     faint = np.concatenate(gains) < _PRICES * setting.penalty
     return bool(len(faint) and faint.mean() > _MANY)
-
-
-def _inverse(matrices: FloatArray) -> FloatArray:
-    try:
-        return np.asarray(np.linalg.inv(matrices), np.float64)
-    except np.linalg.LinAlgError:  # required parents may determine each other
-        return np.asarray(np.linalg.pinv(matrices, hermitian=True), np.float64)

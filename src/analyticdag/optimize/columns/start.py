@@ -13,6 +13,8 @@ import numpy as np
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.errors import ParameterError
+from analyticdag.least_squares import weights_on_parents
+from analyticdag.moments import Moments
 from analyticdag.orders import precedence, variance_order
 
 # What is left of a variance that is fully explained, as a share: its inverse is still a number.
@@ -41,15 +43,13 @@ def starting_weights(
     required = np.zeros((d, d), bool) if required is None else required
     order = variance_order(S, before=precedence(allowed, required) if required.any() else None)
     price = math.log(n_samples) + 2 * math.log(d)
-    W = np.zeros((d, d))
+    graph = np.zeros((d, d), bool)
     for place, j in enumerate(order):
         before = order[:place]
         forced = before[required[before, j]]
         free = before[allowed[before, j] & ~required[before, j]]
-        parents = forward_parents(S, j, forced, free, n_samples, price)
-        if len(parents):
-            W[parents, j] = np.linalg.lstsq(S[np.ix_(parents, parents)], S[parents, j])[0]
-    return W
+        graph[forward_parents(S, j, forced, free, n_samples, price), j] = True
+    return weights_on_parents(Moments.shared(S, n_samples), graph)
 
 
 def forward_parents(

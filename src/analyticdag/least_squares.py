@@ -1,0 +1,79 @@
+"""Least squares of nodes on their parents: the one place where a graph gets its weights.
+
+All is computed in standard units, so that parents of very different sizes do not look as if they
+determined each other. Parents that do determine each other share the weight: the solution of least
+norm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from analyticdag._typing import BoolArray, FloatArray, IntArray
+from analyticdag.moments import Moments
+
+__all__ = ["Regressions", "regressions", "regressions_of", "weights_on_parents"]
+
+# Of a parent's variance, given the other parents, less than this share is rounding.
+_RANK = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Regressions:
+    """m nodes on k parents each: `slopes` (m, k), and `inverse` (m, k, k) of the covariances
+    among the parents."""
+
+    nodes: IntArray
+    parents: IntArray
+    inverse: FloatArray
+    slopes: FloatArray
+    explained: FloatArray  # (m,), of the nodes' variances
+
+    @property
+    def precisions(self) -> FloatArray:
+        """(m, k): one over what is left of each parent's variance, given the other parents."""
+        diagonals: FloatArray = np.diagonal(self.inverse, axis1=1, axis2=2)
+        return diagonals
+
+
+def regressions(moments: Moments, nodes: IntArray, parents: IntArray) -> Regressions:
+    """Regress nodes (m,) on equally many parents (m, k), each with the rows of its equation."""
+    among, with_node = moments.of_parents(nodes, parents)
+    variances = np.diagonal(among, axis1=1, axis2=2)
+    inverse_sd = 1.0 / np.sqrt(np.where(variances > 0.0, variances, 1.0))
+    units = inverse_sd[:, :, None] * inverse_sd[:, None, :]
+    inverse = _inverses(among * units) * units
+    slopes = np.einsum("mij,mj->mi", inverse, with_node)
+    explained = np.einsum("mi,mi->m", slopes, with_node)
+    return Regressions(nodes, parents, inverse, slopes, explained)
+
+
+def regressions_of(moments: Moments, graph: BoolArray) -> Iterator[Regressions]:
+    """Regress every node of a graph that has parents; those with equally many come together."""
+    n_parents = graph.sum(axis=0)
+    for k in np.unique(n_parents[n_parents > 0]).tolist():
+        nodes = np.flatnonzero(n_parents == k)
+        parents = np.nonzero(graph.T[nodes])[1].reshape(-1, k)
+        yield regressions(moments, nodes, parents)
+
+
+def weights_on_parents(moments: Moments, graph: BoolArray) -> FloatArray:
+    """Return the weights of a graph, [i, j] for i -> j."""
+    W = np.zeros(graph.shape)
+    for found in regressions_of(moments, graph):
+        W[found.parents, found.nodes[:, None]] = found.slopes
+    return W
+
+
+def _inverses(correlations: FloatArray) -> FloatArray:
+    """Return the (pseudo-)inverses; the eigenvalues of the latter take ten times as long."""
+    try:
+        left = np.diagonal(np.linalg.cholesky(correlations), axis1=1, axis2=2) ** 2
+        if (left > _RANK).all():
+            return np.asarray(np.linalg.inv(correlations), np.float64)
+    except np.linalg.LinAlgError:
+        pass
+    return np.asarray(np.linalg.pinv(correlations, rcond=_RANK, hermitian=True), np.float64)

@@ -1,0 +1,148 @@
+"""Moments: all that a linear fit has to know of the rows.
+
+Without interventions it is one covariance, one mean and the number of rows. With interventions
+every equation is learned from the rows that left its own variable alone, so some nodes have a
+covariance of their own (`interventions.py` says which rows those are).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import sparse
+
+from analyticdag._typing import BoolArray, FloatArray, IntArray
+
+__all__ = ["Moments"]
+
+# Nodes whose rows of a matrix are worked on together: large tables must not be there twice.
+_BLOCK = 256
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Covariances (g, d, d) and means (g, d) of g sets of rows, and `counts` (g,) of these rows.
+
+    The equation of node j is learned from set `of[j]`; the first set is all rows.
+    """
+
+    covariances: FloatArray
+    means: FloatArray
+    counts: IntArray
+    of: IntArray
+
+    @classmethod
+    def shared(cls, S: FloatArray, n_samples: int, mean: FloatArray | None = None) -> Moments:
+        """Return the moments of data without interventions: one covariance for every node."""
+        d = len(S)
+        means = np.zeros((1, d)) if mean is None else mean[None]
+        return cls(S[None], means, np.array([n_samples]), np.zeros(d, np.int64))
+
+    @classmethod
+    def of_rows(cls, X: FloatArray, mask: BoolArray | None = None) -> Moments:
+        """Return the moments of rows with interventions; nodes with equal rows share them."""
+        if mask is None:
+            return cls._of_parts([X], [0] * X.shape[1])
+        nobody = np.zeros(len(X), dtype=bool)
+        numbers = {nobody.tobytes(): 0}
+        of = [numbers.setdefault(column.tobytes(), len(numbers)) for column in mask.T]
+        left_out = (mask[:, of.index(k)] for k in range(1, len(numbers)))
+        return cls._of_parts([X, *(X[~rows] for rows in left_out)], of)
+
+    @classmethod
+    def _of_parts(cls, parts: list[FloatArray], of: list[int]) -> Moments:
+        # Two columns of very different size share one S: scaling first keeps the digits of both.
+        # A power of two costs no rounding.
+        spread = np.ptp(parts[0], axis=0)
+        size = np.exp2(np.round(np.log2(np.where(spread > 0.0, spread, 1.0))))
+        means = [part.mean(axis=0) for part in parts]
+        S = [_scaled_covariance(*pair, size) for pair in zip(parts, means, strict=True)]
+        return cls(
+            covariances=S[0][None] if len(S) == 1 else np.array(S),
+            means=np.array(means),
+            counts=np.array([len(part) for part in parts]),
+            of=np.array(of, dtype=np.int64),
+        )
+
+    @property
+    def S(self) -> FloatArray:  # noqa: N802 (a letter of the mathematics)
+        """The covariance of all rows."""
+        S: FloatArray = self.covariances[0]
+        return S
+
+    @property
+    def n_samples(self) -> int:
+        """How many rows there are in all."""
+        return int(self.counts[0])
+
+    @property
+    def samples_of(self) -> IntArray:
+        """How many rows the equation of each node is learned from."""
+        return self.counts[self.of]
+
+    @property
+    def variances(self) -> FloatArray:
+        """[i, j]: the variance of column i in the rows that the equation of j is learned from."""
+        own: FloatArray = np.diagonal(self.covariances, axis1=1, axis2=2)[self.of].T
+        return own
+
+    @property
+    def own_variances(self) -> FloatArray:
+        """The variance of each column in the rows that its own equation is learned from."""
+        diagonals = np.diagonal(self.covariances, axis1=1, axis2=2)
+        own: FloatArray = diagonals[self.of, np.arange(len(self.of))]
+        return own
+
+    def covariance_of(self, node: int) -> FloatArray:
+        """Return the covariance that the equation of a node is learned from."""
+        S: FloatArray = self.covariances[self.of[node]]
+        return S
+
+    def of_parents(self, nodes: IntArray, parents: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return covariances among the parents (m, k) of each node, and of these with the node."""
+        of = self.of[nodes]
+        among: FloatArray = self.covariances[
+            of[:, None, None], parents[:, :, None], parents[:, None, :]
+        ]
+        with_node: FloatArray = self.covariances[of[:, None], parents, nodes[:, None]]
+        return among, with_node
+
+    def residual_variances(self, W: FloatArray) -> FloatArray:
+        """Return what W leaves unexplained of every node, in the rows of its own equation."""
+        # Sparse, and few nodes at a time: a dense product would cost more than the search.
+        E = sparse.eye_array(len(W), format="csr") - sparse.csr_array(W.T)
+        left = np.empty((len(self.covariances), len(W)))
+        for k, S in enumerate(self.covariances):
+            for first in range(0, len(W), _BLOCK):
+                some = E[first : first + _BLOCK]
+                left[k, first : first + _BLOCK] = some.multiply(some @ S).sum(axis=1)
+        own: FloatArray = left[self.of, np.arange(len(W))]
+        return own
+
+    def scaled(self, scale: FloatArray) -> Moments:
+        """Return the moments of the columns divided by `scale`."""
+        if np.all(scale == 1.0):
+            return self
+        return replace(
+            self, covariances=self.covariances / np.outer(scale, scale), means=self.means / scale
+        )
+
+    def undisturbed_mean(self, W: FloatArray) -> FloatArray:
+        """Return the mean of all columns where nothing is done to any of them."""
+        own = self.means[self.of]
+        intercepts = np.diag(own) - np.einsum("ji,ij->j", own, W)
+        mean: FloatArray = np.linalg.solve((np.eye(len(W)) - W).T, intercepts)
+        return mean
+
+
+def _scaled_covariance(X: FloatArray, mean: FloatArray, size: FloatArray) -> FloatArray:
+    """Return the covariance of the rows by way of columns in units of `size`."""
+    centred = X - mean
+    centred /= size
+    S: FloatArray = centred.T @ centred
+    S /= len(X)
+    for first in range(0, len(size), _BLOCK):
+        rows = slice(first, first + _BLOCK)
+        S[rows] *= np.outer(size[rows], size)
+    return S
