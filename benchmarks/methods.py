@@ -26,7 +26,7 @@ from analyticdag.linear import AnalyticDAG
 from analyticdag.linear.options import preset_schedule
 from analyticdag.optimize.adam import Adam
 from analyticdag.optimize.schedule import Schedule
-from analyticdag.search.scores import default_gamma, edge_penalty
+from analyticdag.search import default_gamma, edge_penalty
 from benchmarks.nonlinear import dagma_nonlinear, nonlinear
 from benchmarks.optional import optional
 from benchmarks.parts import composed_path, search_from, start_alone

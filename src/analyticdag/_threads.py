@@ -13,12 +13,20 @@ so that limit is ours too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from threading import Lock
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from joblib import cpu_count, effective_n_jobs
+
+T = TypeVar("T")
+U = TypeVar("U")
+
+# How often a waiting thread looks whether it was interrupted, in seconds: ten times within the
+# second that an interrupt may take.
+LOOK = 0.1
 
 
 class _Shared:
@@ -113,3 +121,33 @@ def our_threads(n_jobs: int | None) -> Iterator[int]:
             yield threads
         finally:
             _shared.give_back(threads)
+
+
+class Stoppable(Protocol):
+    """A request to end early that work on another thread looks at."""
+
+    asked: bool
+
+
+def in_threads(
+    function: Callable[[T], U], items: Iterable[T], n_jobs: int | None, stop: Stoppable
+) -> list[U]:
+    """[function(item) for item in items], on up to n_jobs threads (None: as many as there are).
+
+    An interrupt reaches the waiting thread at once; it asks the others to stop and waits for them.
+    """
+
+    def with_one_blas_thread(item: T) -> U:
+        with one_blas_thread():
+            return function(item)
+
+    with our_threads(n_jobs) as threads, ThreadPoolExecutor(max_workers=threads) as pool:
+        futures = [pool.submit(with_one_blas_thread, item) for item in items]
+        try:
+            while wait(futures, timeout=LOOK).not_done:
+                pass
+            return [future.result() for future in futures]
+        except BaseException:
+            stop.asked = True
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise

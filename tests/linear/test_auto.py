@@ -15,7 +15,7 @@ from analyticdag.linear.refine import rule_of_gamma
 from analyticdag.metrics import compare
 from analyticdag.optimize.schedule import Schedule, Stage
 from analyticdag.optimize.trace import Status
-from analyticdag.search.scores import edge_penalty
+from analyticdag.search import edge_penalty
 from analyticdag.simulate import simulate
 
 

@@ -8,8 +8,7 @@ import pytest
 from analyticdag import AnalyticDAG
 from analyticdag.losses import covariance
 from analyticdag.metrics import compare
-from analyticdag.search import search_orders
-from analyticdag.search.scores import default_gamma, edge_penalty
+from analyticdag.search import default_gamma, edge_penalty, search_orders
 from analyticdag.simulate import Simulation, simulate
 
 USUAL = edge_penalty(1000, 60, default_gamma("equal"))

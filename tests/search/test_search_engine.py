@@ -12,8 +12,13 @@ from analyticdag.errors import DataError, KnowledgeError, ParameterError
 from analyticdag.graphs import is_dag
 from analyticdag.metrics import compare
 from analyticdag.moments import Moments
-from analyticdag.search import search_orders, select_parents
-from analyticdag.search.scores import default_gamma, edge_penalty, graph_score
+from analyticdag.search import (
+    default_gamma,
+    edge_penalty,
+    graph_score,
+    search_orders,
+    select_parents,
+)
 from analyticdag.simulate import simulate
 
 

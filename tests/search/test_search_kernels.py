@@ -14,18 +14,18 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from analyticdag._validation import correlations
 from analyticdag.moments import Moments
+from analyticdag.search import edge_penalty, graph, setting, starts
 from analyticdag.search import kernels as built
-from analyticdag.search import layers, setting
 from analyticdag.search import records as source
+from analyticdag.search.engine import open_search
+from analyticdag.search.graph import Search, suspects
 from analyticdag.search.hubs import parent_probabilities, spike_and_slab
-from analyticdag.search.layers import Rest, layered_order
 from analyticdag.search.local import DRAWS
 from analyticdag.search.moves import ANYWHERE
 from analyticdag.search.records import COLLINEAR, PARENT, WANTED
 from analyticdag.search.regression import clear, toggle
-from analyticdag.search.runs import open_search, suspects
-from analyticdag.search.scores import edge_penalty
-from analyticdag.search.setting import Search, Setting, new_regression
+from analyticdag.search.setting import Setting
+from analyticdag.search.starts import Rest, layered_order
 
 N = 300
 
@@ -44,9 +44,14 @@ def interpreted():
 def kernels(request, monkeypatch):
     """Let the search use the kernels as they were built, or their source as it is."""
     chosen = built if request.param == "as built" else interpreted()
-    monkeypatch.setattr(setting, "kernels", chosen)
-    monkeypatch.setattr(layers, "kernels", chosen)
+    use(chosen, monkeypatch)
     return chosen
+
+
+def use(chosen, monkeypatch):
+    """Put kernels in the place of those that the search has imported."""
+    for module in (setting, graph, starts):
+        monkeypatch.setattr(module, "kernels", chosen)
 
 
 def setting_for(S, noise=None):
@@ -74,8 +79,8 @@ def test_a_node_above_the_noise_is_suspected_and_so_are_its_children():
 def regression_after(S, node, toggles):
     d = len(S)
     data = source.Data(S, np.zeros(d, np.int64), np.full(d, float(N)), COLLINEAR * np.diag(S))
-    tables = new_regression(d, d)
-    work = source.Regression(tables)
+    work = source.Regression(d, d)
+    tables = work.arrays
     clear(data, work, node)
     for p in toggles:
         toggle(data, work, p)
@@ -185,7 +190,7 @@ def test_both_ways_give_the_same_search(monkeypatch):
     S, _ = reference.covariance(rng, n_nodes=15, n_samples=N, degree=4)
     order, draws, ends = rng.permutation(15), rng.random((40, DRAWS)), []
     for chosen in (built, interpreted()):
-        monkeypatch.setattr(setting, "kernels", chosen)
+        use(chosen, monkeypatch)
         task = setting_for(S)
         search = opened(task, order, chosen)
         search.descend(order, task.rules())

@@ -29,8 +29,7 @@ from analyticdag.graphs import (
 )
 from analyticdag.least_squares import regressions
 from analyticdag.moments import Moments
-from analyticdag.search import search_orders
-from analyticdag.search.scores import default_gamma, graph_score
+from analyticdag.search import default_gamma, graph_score, search_orders
 
 __all__ = ["GraphCheck", "Independence", "check_graph", "fit_graph"]
 

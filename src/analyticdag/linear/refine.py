@@ -35,7 +35,7 @@ def rule_of_gamma(n_nodes: int) -> float:
     """Return the extended BIC's gamma of the scale-free search where the user gave none.
 
     0.5 up to 100 nodes, 0.75 at 300, 1 from 900 on: docs/design/order-search.md has the tables.
-    With equal variances the search has a rule of its own (`search.scores`, `search.weights`).
+    With equal variances the search has a rule of its own (`search.setting`, `search.graph`).
     """
     return float(np.clip(0.5 + 0.25 * np.log(max(n_nodes, 1) / 100.0) / np.log(3.0), 0.5, 1.0))
 

@@ -3,13 +3,10 @@
 | module          | holds                                                                          |
 |-----------------|--------------------------------------------------------------------------------|
 | `engine.py`     | all of it: starts, local search from each, iteration of the best, weights      |
-| `checks.py`     | refusals                                                                       |
-| `scores.py`     | what is minimised                                                              |
-| `setting.py`    | the task in the form kernels want it, and the memory of one search             |
-| `layers.py`     | the order under equal variances                                                |
+| `setting.py`    | the task: scores, prices, knowledge, refusals                                  |
+| `starts.py`     | orders to start from; the one in layers, under equal variances                 |
+| `graph.py`      | a graph under search; its score, suspects, weights; whether these are faint    |
 | `hubs.py`       | parents of nodes with hundreds of them                                         |
-| `runs.py`       | one start on its way, several of them on threads                               |
-| `weights.py`    | from parents to weights; whether many of them are faint                        |
 | `kernels.py`    | what Python calls of the four below; one extension module where compiled       |
 | `records.py`    | records, one for each role: data, rules, state, plan, undo, queue, workplace   |
 | `regression.py` | one node on a changing set of parents; parents by growing and shrinking        |
@@ -31,12 +28,18 @@ Glossary. S is the covariance of d variables in n rows, P the parents of a node 
 |              | penalty/n, of the noise                                                           |
 | hurdle       | what a parent must explain: price times r (equal variances: times the noise)      |
 | tie[i, j]    | i is a parent of j; or wanted: link²/spread of i is above the hurdle of j         |
-| faint        | explains too little to be told from an accident, see `patience`                   |
+| faint        | too little to be told from an accident: n link²/spread < 14 r while r is above    |
+|              | 1.6 times the noise; of an edge that was found: gains less than 2 penalties       |
 | patience     | how many faint parents a regression may take before it is given up                |
-| layer        | nodes whose residual variance, given the layers before, is at the noise level     |
+| layer        | nodes whose residual variance, given the layers before, is at most 1.12 times the |
+|              | noise                                                                             |
 | hub          | a node with more parents than a fifth of the rows                                 |
-| suspect      | a node whose residual variance is above the noise, or a child of one              |
+| cap          | largest number of parents: rows minus two, or `max_parents`                       |
+| floor[i]     | 1e-10 var(i): a variable with less spread is a linear combination of the parents  |
+| suspect      | a node whose residual variance is above 1.15 times the noise, or a child of one   |
 | disturbance  | a few forced moves, kept if the descent after them ends lower                     |
+| corner       | a node of a triangle: a child, or one of two of its parents that are joined       |
+| mover        | the regression of the node that moves; `passed`: of the one that it passes        |
 """
 
 from analyticdag._compiled import compiled_first
@@ -45,5 +48,14 @@ __path__ = compiled_first(__path__)
 
 # Only now: the kernels are found by way of the path.
 from analyticdag.search.engine import Contribution, SearchResult, search_orders, select_parents
+from analyticdag.search.setting import default_gamma, edge_penalty, graph_score
 
-__all__ = ["Contribution", "SearchResult", "search_orders", "select_parents"]
+__all__ = [
+    "Contribution",
+    "SearchResult",
+    "default_gamma",
+    "edge_penalty",
+    "graph_score",
+    "search_orders",
+    "select_parents",
+]

@@ -10,24 +10,40 @@ depends on how many threads there are: random numbers derive from the seed and t
 
 from __future__ import annotations
 
-import zlib
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from analyticdag._threads import in_threads
 from analyticdag._typing import BoolArray, FloatArray, IntArray
-from analyticdag._validation import correlations
 from analyticdag.moments import Moments
-from analyticdag.orders import consistent_order, precedence, r2_order
-from analyticdag.search.checks import checked_covariance, checked_knowledge, checked_order
+from analyticdag.orders import consistent_order
+from analyticdag.search.graph import (
+    FAINT_GAMMA,
+    Graph,
+    Search,
+    least_squares,
+    many_are_faint,
+    suspects,
+)
+from analyticdag.search.hubs import revisit_hubs
 from analyticdag.search.kernels import Stop
-from analyticdag.search.layers import layered_order
-from analyticdag.search.runs import Run, in_threads, open_search, search_locally, search_on
-from analyticdag.search.scores import ScoreName, default_gamma, edge_penalty, graph_score
-from analyticdag.search.setting import Setting
-from analyticdag.search.weights import FAINT_GAMMA, least_squares, many_are_faint
+from analyticdag.search.local import DRAWS
+from analyticdag.search.records import PATIENT
+from analyticdag.search.setting import (
+    ScoreName,
+    Setting,
+    checked_covariance,
+    checked_order,
+    default_gamma,
+    edge_penalty,
+    graph_score,
+    make_setting,
+)
+from analyticdag.search.starts import cheap_starts, named_rng, with_noise
 
 # With equal variances and fewer rows than nodes, graphs up to this size are searched on. ER2, own
 # seeds: 50 rows of 200 nodes 34 errors instead of 50; 100 of 400 20.5 instead of 21.5; 200 of 800
@@ -35,7 +51,12 @@ from analyticdag.search.weights import FAINT_GAMMA, least_squares, many_are_fain
 FEW_ROWS_NODES = 500
 # How many of the starts go on to the iterated search.
 ITERATED = 2
-RANDOM_STARTS = 2
+# The iterated search runs in rounds of d / 2 disturbances, until a round gains nothing. As it was
+# first written; no trial of other values is on record.
+ROUNDS = 6
+# With equal variances: how many faint parents a regression may take that is only tried. What a node
+# cannot explain must not be explained by hundreds of accidents.
+TRIED_PATIENCE = 2
 # Starts that meet in one graph differ by rounding, which must not rank them: decimals that count.
 TIES = 6
 
@@ -64,20 +85,16 @@ class SearchResult:
     contributions: tuple[Contribution, ...]
 
 
-def named_rng(random_state: int | None, label: str) -> np.random.Generator:
-    """Random numbers that depend on the seed and the start's label only."""
-    name = zlib.crc32(label.encode())
-    entropy = None if random_state is None else [random_state, name]
-    return np.random.default_rng(entropy)
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One start on its way."""
 
-
-def cheap_starts(setting: Setting, random_state: int | None) -> dict[str, ArrayLike]:
-    """Orders that cost next to nothing: R², and a few random ones."""
-    starts: dict[str, ArrayLike] = {"r2": r2_order(setting.S, n_samples=setting.n_samples)}
-    for number in range(1, RANDOM_STARTS + 1):
-        label = f"random-{number}"
-        starts[label] = named_rng(random_state, label).permutation(len(setting.S))
-    return starts
+    label: str
+    graph: Graph
+    initial: float
+    local: float
+    iterated: float
+    seconds: float
 
 
 def search_orders(
@@ -175,18 +192,40 @@ def iterated_runs(
     return sorted(ended, key=lambda run: (round(run.iterated, TIES), run.label))
 
 
-def with_noise(setting: Setting, stop: Stop) -> tuple[Setting, IntArray | None]:
-    """For equal variances: the noise level, and the order that shows it."""
-    if not setting.equal:
-        return setting, None
-    before = setting.required
-    if setting.forbidden is not None:
-        before = precedence(~setting.forbidden, setting.required)
-    # On a thread, so that this one can be interrupted.
-    ((order, noise),) = in_threads(
-        lambda mask: layered_order(setting, mask, stop), [before], 1, stop
-    )
-    return replace(setting, noise=noise), order
+def open_search(setting: Setting, order: IntArray, stop: Stop) -> Search:
+    """Memory for a search from `order`, with the parents that order gives."""
+    search = Search(setting, order, stop)
+    search.fit(search.graph.order, np.arange(len(order)), setting.rules())
+    revisit_hubs(search)
+    return search
+
+
+def search_locally(setting: Setting, label: str, order: IntArray, stop: Stop) -> Run:
+    """Parents for the order, then local search."""
+    began = time.perf_counter()
+    search = open_search(setting, order, stop)
+    initial, nodes = search.graph.score(setting), np.array(order)
+    if setting.equal and not setting.thorough:
+        nodes = nodes[suspects(setting, search.graph)[nodes]]
+    search.descend(nodes, setting.rules(patience=TRIED_PATIENCE if setting.equal else PATIENT))
+    local = search.graph.score(setting)
+    return Run(label, search.graph, initial, local, local, time.perf_counter() - began)
+
+
+def search_on(setting: Setting, run: Run, rng: np.random.Generator, stop: Stop) -> Run:
+    """Iterated local search from where a run stands."""
+    began = time.perf_counter()
+    d = len(run.graph.order)
+    search = open_search(setting, run.graph.order, stop)
+    rules = setting.rules(patience=TRIED_PATIENCE if setting.equal else PATIENT)
+    for _ in range(ROUNDS):
+        if search.disturb(rng.random((max(d // 2, 1), DRAWS)), rules) >= 0.0:
+            break
+    graph = search.graph
+    if graph.score(setting) > run.local:  # cannot get worse but for rounding
+        graph = run.graph
+    seconds = run.seconds + time.perf_counter() - began
+    return replace(run, graph=graph, iterated=graph.score(setting), seconds=seconds)
 
 
 def select_parents(
@@ -216,29 +255,3 @@ def contribution(run: Run) -> Contribution:
     """The record of a finished run."""
     edges = int(run.graph.count.sum())
     return Contribution(run.label, run.initial, run.local, run.iterated, edges, run.seconds)
-
-
-def make_setting(
-    moments: Moments,
-    score: ScoreName,
-    gamma: float,
-    allowed: BoolArray | None,
-    required: BoolArray | None,
-    max_parents: int | None,
-) -> Setting:
-    """Check what was asked and bring it into the form kernels want."""
-    d = len(moments.of)
-    forbidden, needed = checked_knowledge(allowed, required, max_parents, d)
-    most = 0 if needed is None else int(needed.sum(axis=0).max())
-    cap = max(0, min(d - 1, int(moments.samples_of.min()) - 2))
-    if max_parents is not None:
-        cap = min(cap, max_parents)
-    cap = max(cap, most)
-    penalty = edge_penalty(moments.n_samples, d, gamma)
-    if score == "equal":
-        return Setting(moments, forbidden, needed, penalty, 1.0, cap)
-    matrices = [correlations(S) for S in moments.covariances]
-    standardised = replace(
-        moments, covariances=matrices[0][None] if len(matrices) == 1 else np.array(matrices)
-    )
-    return Setting(standardised, forbidden, needed, penalty, None, cap)

@@ -3,6 +3,10 @@
 Tables are flat: entry [i, j] of a table with d columns is table[i * d + j]. A record keeps the
 arrays alive and holds, compiled, pointers to their first entries.
 
+One search takes two d x d tables of floats and one of bytes beside the data; the factors share a
+pool and take sum_j |pa_j|^2 / 2. Tables are reserved with `np.empty` and `np.zeros`, which use
+memory only where something is written: generous widths cost nothing.
+
     Data, Rules                  what is given: the same for all starts
     State                        the graph under search, and what is kept of its regressions
     Regression                   the workplace of one regression
@@ -74,6 +78,11 @@ def checked(array: Any, kind: Any) -> None:
     """Refuse an array that compiled code would misread."""
     if array.dtype != kind or not array.flags.c_contiguous:
         raise TypeError(f"a kernel wants a contiguous array of {kind.__name__}, not {array.dtype}")
+
+
+def nodes_with_parents(rows: int, width: int) -> tuple[Any, Any, Any]:
+    """Room for rows of a node, the number of its parents, and the parents."""
+    return np.zeros(rows, np.int64), np.zeros(rows, np.int64), np.empty((rows, width), np.int64)
 
 
 @cython.cclass
@@ -165,9 +174,15 @@ class Regression:
     direction: cython.p_double  # scratch: covariance of that residual with every variable
     arrays = cython.declare(dict, visibility="readonly")
 
-    def __init__(self, arrays: dict[str, Any]) -> None:
-        self.arrays, self.size, self.at = arrays, 0, 0
-        self.width = len(arrays["members"])
+    def __init__(self, d: cython.Py_ssize_t, width: cython.Py_ssize_t) -> None:
+        arrays = {
+            "members": np.empty(width, np.int64),
+            "slot": np.full(d, -1, np.int64),
+            "factor": np.empty((width, width)),
+            **{name: np.empty(width) for name in ("weights", "sharp", "mix")},
+            **{name: np.empty(d) for name in ("link", "spread", "direction")},
+        }
+        self.arrays, self.size, self.at, self.width = arrays, 0, 0, width
         self.members, self.slot = integers(arrays["members"]), integers(arrays["slot"])
         self.factor, self.weights = floats(arrays["factor"]), floats(arrays["weights"])
         self.sharp, self.mix = floats(arrays["sharp"]), floats(arrays["mix"])
@@ -202,9 +217,23 @@ class State:
     pool_room: cython.p_longlong
     arrays = cython.declare(dict, visibility="readonly")
 
-    def __init__(self, arrays: dict[str, Any]) -> None:
+    def __init__(self, order: Any, width: cython.Py_ssize_t) -> None:
+        d = len(order)
+        arrays: dict[str, Any] = {
+            **{name: np.zeros(d, np.int64) for name in ("count", "age", "pool_at", "pool_room")},
+            "order": np.array(order, np.int64),
+            "place": np.argsort(order),
+            "parents": np.empty((d, width), np.int64),
+            "value": np.zeros(d),
+            "link": np.empty((d, d)),
+            "spread": np.empty((d, d)),
+            "tie": np.zeros((d, d), np.int8),
+            # Room is taken in powers of two: up to four times what is needed, and again for what
+            # was outgrown. A node that finds no room is regressed anew whenever it is looked at.
+            "pool": np.empty(min(2 * d * (width + 4) ** 2, 2 * d * d + 2**20)),
+        }
         self.arrays, self.pool_top, self.pool_size = arrays, 0, len(arrays["pool"])
-        self.d, self.width = arrays["parents"].shape
+        self.d, self.width = d, width
         self.order, self.place = integers(arrays["order"]), integers(arrays["place"])
         self.count, self.parents = integers(arrays["count"]), integers(arrays["parents"])
         self.value, self.tie = floats(arrays["value"]), marks(arrays["tie"])
@@ -229,10 +258,11 @@ class Plan:
     change: cython.double
     arrays: object
 
-    def __init__(self, arrays: dict[str, Any]) -> None:
-        self.arrays, self.width = arrays, arrays["parents"].shape[1]
-        self.node, self.size = integers(arrays["node"]), integers(arrays["size"])
-        self.parents = integers(arrays["parents"])
+    def __init__(self, d: cython.Py_ssize_t, width: cython.Py_ssize_t) -> None:
+        # The node that moves, and whom it can pass on the way left and on the way right.
+        node, size, parents = nodes_with_parents(2 * d + 1, width)
+        self.arrays, self.width = (node, size, parents), width
+        self.node, self.size, self.parents = integers(node), integers(size), integers(parents)
 
 
 @cython.cclass
@@ -248,11 +278,12 @@ class Undo:
     order: cython.p_longlong
     arrays: object
 
-    def __init__(self, arrays: dict[str, Any]) -> None:
-        self.arrays, self.length, self.width = arrays, 0, arrays["parents"].shape[1]
-        self.node, self.size = integers(arrays["node"]), integers(arrays["size"])
-        self.parents, self.order = integers(arrays["parents"]), integers(arrays["order"])
-        self.noted = marks(arrays["noted"])
+    def __init__(self, order: Any, width: cython.Py_ssize_t) -> None:
+        d, before = len(order), np.array(order, np.int64)
+        noted, (node, size, parents) = np.zeros(d, np.uint8), nodes_with_parents(d, width)
+        self.arrays, self.length, self.width = (before, noted, node, size, parents), 0, width
+        self.node, self.size, self.parents = integers(node), integers(size), integers(parents)
+        self.noted, self.order = marks(noted), integers(before)
 
 
 @cython.cclass
@@ -269,11 +300,12 @@ class Queue:
     flag: cython.p_uchar  # scratch
     arrays: object
 
-    def __init__(self, arrays: dict[str, Any]) -> None:
-        self.arrays, self.d = arrays, len(arrays["nodes"])
+    def __init__(self, d: cython.Py_ssize_t) -> None:
+        (nodes, corners), (waiting, flag) = np.zeros((2, d), np.int64), np.zeros((2, d), np.uint8)
+        self.arrays, self.d = (nodes, corners, waiting, flag), d
         self.head = self.tail = self.n_corners = 0
-        self.nodes, self.waiting = integers(arrays["nodes"]), marks(arrays["waiting"])
-        self.corners, self.flag = integers(arrays["corners"]), marks(arrays["flag"])
+        self.nodes, self.corners = integers(nodes), integers(corners)
+        self.waiting, self.flag = marks(waiting), marks(flag)
 
 
 @cython.cclass
@@ -287,14 +319,8 @@ class Memory:
     mover = cython.declare(Regression, visibility="readonly")  # of the node that moves
     passed: Regression  # of the node that it passes
 
-    def __init__(
-        self,
-        state: State,
-        plan: Plan,
-        undo: Undo,
-        queue: Queue,
-        mover: Regression,
-        passed: Regression,
-    ) -> None:
-        self.state, self.plan, self.undo, self.queue = state, plan, undo, queue
-        self.mover, self.passed = mover, passed
+    def __init__(self, order: Any, width: cython.Py_ssize_t) -> None:
+        d = len(order)
+        self.state, self.plan, self.undo = State(order, width), Plan(d, width), Undo(order, width)
+        self.queue = Queue(d)
+        self.mover, self.passed = Regression(d, width), Regression(d, width)

@@ -1,9 +1,9 @@
-"""Equal noise variances: the order in layers, sources first.
+"""Orders to start from: R² and random ones, and with equal noise variances the order in layers.
 
-A node whose parents have all been placed has the noise variance as its residual variance; any other
-node has more. So each layer takes the nodes whose residual variance on the nodes placed so far is
-within `TOLERANCE` of the noise level, or the closest one if there is none, and the noise level is
-the median over the nodes placed.
+Sources come first. A node whose parents have all been placed has the noise variance as its residual
+variance; any other node has more. So each layer takes the nodes whose residual variance on the
+nodes placed so far is within `TOLERANCE` of the noise level, or the closest one if there is none,
+and the noise level is the median over the nodes placed.
 
 Regressions are only made for nodes that may qualify: the variance given *all* nodes placed, a
 Cholesky factor that grows by a block per layer, is a lower bound for every choice of parents.
@@ -11,19 +11,25 @@ Cholesky factor that grows by a block per layer, is a lower bound for every choi
 
 from __future__ import annotations
 
+import zlib
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import linalg
 
+from analyticdag._threads import in_threads
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.moments import Moments
-from analyticdag.orders import consistent_order
+from analyticdag.orders import consistent_order, precedence, r2_order
 from analyticdag.search import kernels
+from analyticdag.search.graph import Search
 from analyticdag.search.kernels import Rules, Stop
 from analyticdag.search.records import COLLINEAR, PATIENT
-from analyticdag.search.setting import Search, Setting
+from analyticdag.search.setting import Setting
 
+RANDOM_STARTS = 2
 # About three standard errors of a residual variance at n = 1000.
 TOLERANCE = 0.12
 # When no node is within the tolerance, those this close to the closest one go with it.
@@ -34,6 +40,22 @@ SPARE = 0.1
 PATIENCE = 40
 # A node is fitted again when a new one explains this many standard errors, squared.
 NOTICED = 6.0
+
+
+def named_rng(random_state: int | None, label: str) -> np.random.Generator:
+    """Random numbers that depend on the seed and the start's label only."""
+    name = zlib.crc32(label.encode())
+    entropy = None if random_state is None else [random_state, name]
+    return np.random.default_rng(entropy)
+
+
+def cheap_starts(setting: Setting, random_state: int | None) -> dict[str, ArrayLike]:
+    """Orders that cost next to nothing: R², and a few random ones."""
+    starts: dict[str, ArrayLike] = {"r2": r2_order(setting.S, n_samples=setting.n_samples)}
+    for number in range(1, RANDOM_STARTS + 1):
+        label = f"random-{number}"
+        starts[label] = named_rng(random_state, label).permutation(len(setting.S))
+    return starts
 
 
 def refit(
@@ -131,6 +153,20 @@ class Rests:
 
     def _own(self, values: list[Any]) -> Any:
         return np.array(values)[self.of, np.arange(len(self.of))]
+
+
+def with_noise(setting: Setting, stop: Stop) -> tuple[Setting, IntArray | None]:
+    """For equal variances: the noise level, and the order that shows it."""
+    if not setting.equal:
+        return setting, None
+    before = setting.required
+    if setting.forbidden is not None:
+        before = precedence(~setting.forbidden, setting.required)
+    # On a thread, so that this one can be interrupted.
+    ((order, noise),) = in_threads(
+        lambda mask: layered_order(setting, mask, stop), [before], 1, stop
+    )
+    return replace(setting, noise=noise), order
 
 
 def layered_order(setting: Setting, before: BoolArray | None, stop: Stop) -> tuple[IntArray, float]:
