@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import networkx as nx
 import numpy as np
@@ -28,26 +28,7 @@ from analyticdag.report import render_report
 HOSTILE = ("<script>alert(1)</script>", '"a", b', "=1+1", "🧬\x1b[31m")
 
 
-class Result(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-Command: TypeAlias = Callable[..., Result]
-
-
-@pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    def run(*arguments: object, stdin: bytes = b"") -> Result:
-        monkeypatch.setattr(sys, "argv", ["analyticdag", *map(str, arguments)])
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        with pytest.raises(SystemExit) as stop:
-            main()
-        captured = capsys.readouterr()
-        return Result(int(stop.value.code or 0), captured.out, captured.err)
-
-    return run
+Command: TypeAlias = Callable[..., Any]  # the fixture of conftest.py
 
 
 @pytest.fixture(scope="module")

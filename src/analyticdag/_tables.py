@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Iterator, Mapping, Sequence, Set
-from typing import Any
+from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
@@ -27,6 +27,13 @@ SMALLEST, LARGEST = 1e-150, 1e150
 _SHOWN = 10
 
 
+class NamedColumns(NamedTuple):
+    """A table that has been read already: clean numbers, one name for each column."""
+
+    values: FloatArray
+    names: Sequence[Hashable]
+
+
 def read_columns(X: Any, what: str = "X") -> tuple[FloatArray, list[Hashable] | None]:
     """Return a table's values, one row each, and its column names; None where it has none.
 
@@ -34,6 +41,8 @@ def read_columns(X: Any, what: str = "X") -> tuple[FloatArray, list[Hashable] | 
     """
     if type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2:
         return X, None
+    if isinstance(X, NamedColumns):
+        return X.values, list(X.names)
     _refuse_kind(X, what)
     X = to_host(X)
     if hasattr(X, "iloc") and hasattr(X, "columns"):

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import networkx as nx
 import numpy as np
@@ -35,8 +35,9 @@ from analyticdag._typing import BinaryArray, BoolArray
 from analyticdag.errors import InputError, MissingDependencyError, ParameterError
 from analyticdag.graphs import is_dag, random_member, to_cpdag
 from analyticdag.graphs.convert import check_digraph, node_mismatch, square_matrix
+from analyticdag.graphs.members import member_of
 
-__all__ = ["EdgeCounts", "Graph", "Undirected", "compare"]
+__all__ = ["Difference", "EdgeCounts", "Graph", "Undirected", "compare", "differences"]
 
 Graph: TypeAlias = ArrayLike | nx.DiGraph
 Undirected: TypeAlias = Literal["strict", "favourable"]
@@ -71,6 +72,39 @@ def compare(true: Graph, estimated: Graph, *, undirected: Undirected = "strict")
         true=T,
         estimated=E,
     )
+
+
+class Difference(NamedTuple):
+    """One pair that two graphs do not have alike; "" where a graph does not join it."""
+
+    kind: str  # missing, extra, reversed or unoriented
+    true: str
+    estimated: str
+
+
+def differences(true: Graph, estimated: Graph) -> list[Difference]:
+    """List the pairs that differ, by name: "a → b", or "a — b" for an undirected edge."""
+    T, E = _aligned(true, estimated)
+    names = _node_names(true, estimated) or list(range(len(T)))
+    pairs = np.argwhere(np.triu((T != E) | (T != E).T))
+    found = [(_edge_words(names, T, i, j), _edge_words(names, E, i, j)) for i, j in pairs.tolist()]
+    return sorted(Difference(_kind_of(t, e), t, e) for t, e in found)
+
+
+def _edge_words(names: list[Any], edges: BoolArray, i: int, j: int) -> str:
+    if edges[i, j] and edges[j, i]:
+        return f"{names[i]} — {names[j]}"
+    if edges[i, j]:
+        return f"{names[i]} → {names[j]}"
+    return f"{names[j]} → {names[i]}" if edges[j, i] else ""
+
+
+def _kind_of(true: str, estimated: str) -> str:
+    if not true:
+        return "extra"
+    if not estimated:
+        return "missing"
+    return "unoriented" if " — " in true or " — " in estimated else "reversed"
 
 
 @dataclass(frozen=True)
@@ -238,10 +272,15 @@ def _cpdag(edges: BoolArray, what: str) -> BinaryArray:
         # The draw does not matter: only a CPDAG has a member with exactly this class.
         random_member(edges, np.random.default_rng(0))
     except InputError as error:
-        raise InputError(
-            f"{what} is neither a DAG nor a CPDAG, so it has no equivalence class; make it "
-            "acyclic first, e.g. with graphs.nearest_dag(W)"
-        ) from error
+        # With knowledge or interventions more is directed than in a CPDAG.
+        member = member_of(edges)
+        found = to_cpdag(member) if is_dag(member) else np.zeros_like(edges, dtype=np.int8)
+        if np.any(edges & (found == 0)):
+            raise InputError(
+                f"{what} is neither a DAG nor a CPDAG, so it has no equivalence class; make it "
+                "acyclic first, e.g. with graphs.nearest_dag(W)"
+            ) from error
+        return found
     return edges.view(np.int8)
 
 

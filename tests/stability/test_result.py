@@ -91,7 +91,11 @@ def test_edges_get_their_stability() -> None:
     F = np.zeros((2, 2))
     F[0, 1] = 0.7
     edge = Edge("a", "b", 1.0, 0.1, 0.5, FixedBy.NOTHING, False)
-    assert stability(F).annotate([edge]) == (edge._replace(stability=0.7),)
+    result = stability(F, directed=F / 2)
+    annotated = edge._replace(stability=0.7, direction_stability=0.35)
+    assert result.annotate([edge]) == (annotated,)
+    known = edge._replace(fixed_by=FixedBy.KNOWLEDGE)  # gives a direction wherever the edge is
+    assert result.annotate([known])[0].direction_stability == 0.7
     with pytest.raises(ParameterError, match="the edges name 'x', which the resampled data"):
         stability(F).annotate([edge._replace(source="x")])
 

@@ -4,7 +4,8 @@
     analyticdag report RUN           write the report of a saved run again
     analyticdag stability data.csv   which edges come back on resampled rows
     analyticdag simulate ER2         data with a known graph
-    analyticdag compare A B          how far one graph is from another
+    analyticdag compare A B          how far one graph is from another, link by link
+    analyticdag check GRAPH data.csv whether a graph from anywhere fits a table
     analyticdag constraints          the constraints there are, and when to use which
     analyticdag demo                 learn a protein network from real cells
 
@@ -24,6 +25,7 @@ from rich.table import Table
 
 from analyticdag import __version__
 from analyticdag.cli.demo import demo_command
+from analyticdag.cli.effect import check_command
 from analyticdag.cli.fit import fit_command
 from analyticdag.cli.interrupt import INTERRUPTED, Interrupt, interruptible, leave
 from analyticdag.cli.progress import printable
@@ -44,6 +46,7 @@ app.command("report")(report_command)
 app.command("stability")(stability_command)
 app.command("simulate")(simulate_command)
 app.command("compare")(compare_command)
+app.command("check")(check_command)
 app.command("demo")(demo_command)
 
 _ADVICE = {

@@ -10,14 +10,18 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from analyticdag.cli.answer import link, sentences, size, strongest_first
 from analyticdag.cli.options import Force
 from analyticdag.cli.progress import line
 from analyticdag.cli.record import recorded, save_with_page
 
 if TYPE_CHECKING:
+    import networkx as nx
+
     from analyticdag import AnalyticDAG
     from analyticdag._typing import FloatArray
     from analyticdag.datasets import Dataset
+    from analyticdag.io.run import EdgeRecord, SavedRun
 
 
 def demo_command(
@@ -47,7 +51,7 @@ def _show(sachs: Dataset, folder: Path, console: Console) -> None:
     import numpy as np
 
     from analyticdag import AnalyticDAG
-    from analyticdag.graphs import from_networkx
+    from analyticdag.io import to_networkx
     from analyticdag.metrics import compare
 
     console.print(f"Sachs: {len(sachs.values)} human cells, {len(sachs.names)} proteins each.")
@@ -55,16 +59,16 @@ def _show(sachs: Dataset, folder: Path, console: Console) -> None:
         # Fluorescence is read on a log scale; unequal variances assume nothing about units.
         values = np.log(sachs.values)
         model = AnalyticDAG(loss="likelihood-nv", standardize=True).fit(values)
-    truth, _ = from_networkx(sachs.graph, sachs.names)
-    found = compare(truth, model.weights_)
-    console.print(_edge_table(model.weights_, sachs.names, truth))
+    run = _record(model, values, sachs.names)
+    found = compare(sachs.graph, to_networkx(run))
+    console.print(_edge_table(run, sachs.graph))
+    line(console, "\n".join(sentences(run)))
     console.print(
-        f"SHD {found.shd} to the consensus network of {found.n_true} edges:\n"
-        f"  {found.correct} correct, {found.reversed} reversed, {found.extra} extra, "
-        f"{found.missing} missing; a graph without edges has SHD {found.n_true}.\n"
-        f"How the fit ended: {model.status_.value}."
+        f"The consensus network of experts has {found.n_true} links: {found.correct} found as they "
+        f"are, {found.unoriented} found with their direction open, {found.reversed} reversed, "
+        f"{found.missing} missing; {found.extra} found that it does not have."
     )
-    _save(model, values, sachs.names, folder)
+    save_with_page(run, folder, folder / "report.html", "analyticdag demo", overwrite=True)
     line(console, f"Saved:  {folder}\nReport: {folder / 'report.html'}\n")
     console.print(
         "What to try next:\n"
@@ -75,24 +79,25 @@ def _show(sachs: Dataset, folder: Path, console: Console) -> None:
     )
 
 
-def _edge_table(W: FloatArray, names: Sequence[str], truth: FloatArray) -> Table:
+def _edge_table(run: SavedRun, truth: nx.DiGraph) -> Table:
     table = Table(title="The learned graph", title_justify="left")
-    for column in ("edge", "weight", "in the consensus network"):
-        table.add_column(column, justify="right" if column == "weight" else "left")
-    for i, j in _strongest_first(W):
-        verdict = "yes" if truth[i, j] else "reversed" if truth[j, i] else "no"
-        table.add_row(f"{names[i]} → {names[j]}", f"{W[i, j]:+.2f}", verdict)
+    for column in ("link", "strength", "in the consensus network"):
+        table.add_column(column, justify="right" if column == "strength" else "left")
+    for edge in strongest_first(run):
+        table.add_row(link(run, edge), size(run, edge), _verdict(run, edge, truth))
     return table
 
 
-def _strongest_first(W: FloatArray) -> list[tuple[int, int]]:
-    from analyticdag.graphs import edge_list
+def _verdict(run: SavedRun, edge: EdgeRecord, truth: nx.DiGraph) -> str:
+    source, target = run.edge_names(edge)
+    there, back = truth.has_edge(source, target), truth.has_edge(target, source)
+    if run.is_open(edge):
+        return "yes, its direction is open here" if there or back else "no"
+    return "yes" if there else "reversed" if back else "no"
 
-    return sorted(edge_list(W), key=lambda edge: -abs(W[edge]))
 
-
-def _save(model: AnalyticDAG, values: FloatArray, names: Sequence[str], folder: Path) -> None:
-    """Save the run and its report in a folder of its own."""
+def _record(model: AnalyticDAG, values: FloatArray, names: Sequence[str]) -> SavedRun:
+    """Return the run with the names of the proteins and its diagnostics."""
     from analyticdag.io import hash_array, manifest_of
 
     manifest = manifest_of(
@@ -103,5 +108,4 @@ def _save(model: AnalyticDAG, values: FloatArray, names: Sequence[str], folder: 
         seed=model.random_state,
         command=["analyticdag", "demo"],
     )
-    run = recorded(model, values, names, manifest=manifest)
-    save_with_page(run, folder, folder / "report.html", "analyticdag demo", overwrite=True)
+    return recorded(model, values, names, manifest=manifest)

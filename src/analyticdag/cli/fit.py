@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
+from analyticdag.cli.answer import answer
 from analyticdag.cli.model import Plan, check_model
 from analyticdag.cli.options import (
     AsJson,
@@ -81,6 +82,9 @@ def fit_command(
     seed: Annotated[int | None, typer.Option(help="For whatever is random.")] = None,
     checkpoint: Checkpoint = None,
     refit: Refit = True,
+    member: Annotated[
+        bool, typer.Option("--member", help="Export one DAG of the class, marked as such.")
+    ] = False,
     force: Force = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
@@ -120,7 +124,7 @@ def fit_command(
     plan = Plan(model, parameters, max_steps, refit=refit)
     inputs = files_read(file, knowledge, checkpoint)
     base, exact = _base(file, out), out is not None
-    places = Places(base, report, checkpoint, inputs, exact=exact, force=force)
+    places = Places(base, report, checkpoint, inputs, exact=exact, force=force, member=member)
     run, folder, page = _fit_and_save(table, known, plan, places, resamples, talk, context)
     _tell(run, folder, page, talk, as_json=as_json, quiet=quiet)
 
@@ -135,6 +139,7 @@ class Places:
     inputs: Sequence[Path]
     exact: bool
     force: bool
+    member: bool = False  # the files for other tools hold one DAG of the class
 
 
 def _fit_and_save(
@@ -167,7 +172,7 @@ def _fit_and_save(
         _reserved_page(places, folder) as (page, left),
     ):
         run = _learn(table, known, plan, state, (resamples, resample_state), talk)
-        save_with_page(run, folder, page, key, overwrite=places.force or left)
+        save_with_page(run, folder, page, key, overwrite=places.force or left, member=places.member)
     for own in (path_state, resample_state):
         own.unlink(missing_ok=True)
     return run, folder, page
@@ -345,30 +350,32 @@ def _tell(
     if as_json:
         line(out, json.dumps(_summary(run, folder, page), ensure_ascii=True))
     elif not quiet:
-        fixed = sum(edge.kind == "data" for edge in run.edges)
-        line(
-            out,
-            f"{count(run.n_nodes, 'variable')}, {count(len(run.edges), 'edge')}, {fixed} with a "
-            f"direction that the data fix\nsaved   {folder}\nreport  {page}",
-        )
+        head = f"{count(run.n_nodes, 'variable')}, {count(len(run.edges), 'link')}"
+        where = (f"saved   {folder}", f"report  {page}")
+        line(out, "\n".join((head, *answer(run), *where)))
 
 
 def _summary(run: SavedRun, folder: Path, page: Path) -> dict[str, Any]:
-    edges = [
-        {
-            "source": run.names[edge.source],
-            "target": run.names[edge.target],
-            "weight": edge.weight,
-            "fixed_by": edge.fixed_by,
-        }
-        for edge in run.edges
-    ]
+    edges = []
+    for edge in run.edges:
+        i, j, is_open = run.ends(edge)
+        edges.append(
+            {
+                "source": run.names[i],
+                "target": run.names[j],
+                "direction": "open" if is_open else "directed",
+                "weight": None if is_open else edge.weight,
+                "strength": edge.strength,
+                "fixed_by": edge.fixed_by,
+            }
+        )
     return {
         "names": list(run.names),
         "n_nodes": run.n_nodes,
         "n_edges": len(run.edges),
         "edges": edges,
-        "causal_order": [run.names[k] for k in run.order],
+        # An order of one member would say more than is known.
+        "causal_order": None if run.open_edges else [run.names[k] for k in run.order],
         "loss": run.loss,
         "h": run.h,
         "status": run.status,

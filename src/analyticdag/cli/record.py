@@ -48,7 +48,9 @@ def recorded(
     )
 
 
-def save_with_page(run: SavedRun, folder: Path, page: Path, key: str, *, overwrite: bool) -> None:
+def save_with_page(
+    run: SavedRun, folder: Path, page: Path, key: str, *, overwrite: bool, member: bool = False
+) -> None:
     """Write a run and its page into places that are reserved; a kill leaves a note of the key.
 
     A page that appeared meanwhile stays as it is, unless `overwrite` is set.
@@ -59,7 +61,7 @@ def save_with_page(run: SavedRun, folder: Path, page: Path, key: str, *, overwri
 
     text = render_report(run).encode("utf-8", errors="replace")
     with saving(folder, key):
-        write_run(run, folder)
+        write_run(run, folder, member=member)
         note(folder, Note(key, hashlib.sha256(text).hexdigest()))
         write_bytes(page, text, overwrite=overwrite)
 

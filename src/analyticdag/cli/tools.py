@@ -11,7 +11,9 @@ from rich.console import Console
 from rich.table import Table
 
 from analyticdag.cli.options import Force
-from analyticdag.cli.progress import line
+from analyticdag.cli.progress import line, printable
+
+_COLOURS = {"missing": "red", "extra": "yellow", "reversed": "magenta", "unoriented": "cyan"}
 
 
 def simulate_command(
@@ -60,9 +62,9 @@ def compare_command(
     estimated: Annotated[Path, typer.Argument(help="The same kinds.")],
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
-    """Count how far ESTIMATED is from TRUE."""
+    """Count how far ESTIMATED is from TRUE, and list the links that differ."""
     from analyticdag.io.graphs import read_graph
-    from analyticdag.metrics import compare
+    from analyticdag.metrics import compare, differences
 
     left, right = read_graph(true), read_graph(estimated)
     for graph, other, path in ((left, right, true), (right, left, estimated)):
@@ -70,8 +72,10 @@ def compare_command(
         if path.suffix.lower() == ".csv":
             graph.add_nodes_from(other)
     measures = compare(left, right).as_dict()
+    differing = differences(left, right)
     if as_json:
-        line(Console(), json.dumps(measures))
+        listed = [{"kind": d.kind, "true": d.true, "estimated": d.estimated} for d in differing]
+        line(Console(), json.dumps({**measures, "differences": listed}))
         return
     line(Console(), f"{estimated} against {true}")
     table = Table(show_header=False)
@@ -80,6 +84,11 @@ def compare_command(
     for name, value in measures.items():
         table.add_row(name, "–" if value is None else f"{value:.4g}")
     Console(highlight=False).print(table)
+    for one in differing:
+        words = one.estimated if one.kind == "extra" else one.true
+        instead = f", here {one.estimated}" if one.kind in ("reversed", "unoriented") else ""
+        text = printable(f"  {one.kind:<10}  {words}{instead}")
+        Console().print(text, style=_COLOURS[one.kind], markup=False, highlight=False)
 
 
 def report_command(

@@ -53,7 +53,8 @@ class Edge(NamedTuple):
 
     `partial_correlation` is given the other parents of the target; `standard_error` is NaN after
     the logistic loss. `near_threshold`: within two standard errors of being no edge. `stability`:
-    the share of resamples that have it, None until a bootstrap was run.
+    the share of resamples that join the two columns; `direction_stability`: the share that join
+    them and fix this direction. Both are None until a bootstrap was run.
     """
 
     source: Hashable
@@ -64,6 +65,7 @@ class Edge(NamedTuple):
     fixed_by: FixedBy
     near_threshold: bool
     stability: float | None = None
+    direction_stability: float | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -57,14 +57,19 @@ class Note:
     page: str = ""
 
 
-def save_run(run: SavedRun, folder: str | Path, *, overwrite: bool = False) -> Path:
-    """Write a run into a folder that holds none yet, and return the folder."""
+def save_run(
+    run: SavedRun, folder: str | Path, *, overwrite: bool = False, member: bool = False
+) -> Path:
+    """Write a run into a folder that holds none yet, and return the folder.
+
+    The files for other tools hold the class, or with `member=True` the DAG that the fit returned.
+    """
     folder = Path(folder)
     key = save_key(run.manifest) or hashlib.sha256(run.weights.tobytes()).hexdigest()
     with made(folder.parent), in_use(folder, "the folder"):
         refuse_used_folder(folder, key, overwrite=overwrite)
         with saving(folder, key):
-            write_run(run, folder)
+            write_run(run, folder, member=member)
     return folder
 
 
@@ -126,8 +131,8 @@ def made(folder: Path) -> Iterator[None]:
         raise
 
 
-def write_run(run: SavedRun, folder: Path) -> None:
-    """Write the files of a run over whatever there is."""
+def write_run(run: SavedRun, folder: Path, *, member: bool = False) -> None:
+    """Write the files of a run over whatever there is; `member` is for the files of other tools."""
     arrays = io.BytesIO()
     np.savez_compressed(
         arrays,
@@ -135,7 +140,7 @@ def write_run(run: SavedRun, folder: Path) -> None:
         adjacency=run.adjacency.astype(np.uint8),
         cpdag=run.cpdag.astype(np.uint8),
     )
-    texts = {name: render(run) for name, render in TEXTS.items()}
+    texts = {name: render(run, member=member) for name, render in TEXTS.items()}
     texts[MANIFEST] = _json(run.manifest)
     texts[MODEL] = _json(model_of(run, hashlib.sha256(arrays.getvalue()).hexdigest()))
     (folder / MODEL).unlink(missing_ok=True)  # from here on the run before is none any more

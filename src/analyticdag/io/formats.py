@@ -1,5 +1,9 @@
 """A run as the text of other tools' files: GraphML, DOT, DAGitty, CSV.
 
+An edge whose direction nothing fixes is written without one: both arcs with open=true in GraphML,
+dir=none in DOT, `--` in a DAGitty pdag, "open" in the table. `member=True` writes the one DAG
+that the fit returned instead, and marks it as one of several.
+
 Every format has its own way of being broken by a name: quotes end a string, control characters
 end a C string or an XML document, a leading equals sign makes a spreadsheet compute. Each writer
 escapes for its own reader; nothing is dropped from a name except what the format cannot hold,
@@ -23,36 +27,70 @@ _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
 
 
-def graphml(run: SavedRun) -> str:
-    """Return GraphML with the names as identifiers and as labels."""
-    graph = nx.DiGraph()
+def graphml(run: SavedRun, *, member: bool = False) -> str:
+    """Return GraphML with the names as identifiers and as labels.
+
+    A weight belongs to a direction: both arcs of an open edge have a strength only.
+    """
+    graph = nx.DiGraph(**_mark(run, member=member))
     names = _distinct([_NOT_XML.sub("\ufffd", name) for name in run.names])
     graph.add_nodes_from((name, {"label": name}) for name in names)
     for edge in run.edges:
-        attributes = {"weight": edge.weight, "fixed_by": edge.fixed_by}
+        i, j, is_open = run.ends(edge, member=member)
+        attributes = {"open": is_open, "strength": edge.strength, "fixed_by": edge.fixed_by}
         if edge.stability is not None:
             attributes["stability"] = edge.stability
-        graph.add_edge(names[edge.source], names[edge.target], **attributes)
+        if is_open:
+            graph.add_edge(names[j], names[i], **attributes)
+        else:
+            attributes["weight"] = edge.weight
+        graph.add_edge(names[i], names[j], **attributes)
     return "\n".join(nx.generate_graphml(graph)) + "\n"
 
 
-def dot(run: SavedRun) -> str:
-    """Return the graph for Graphviz; edges that the equivalence class leaves open are dashed."""
+def _mark(run: SavedRun, *, member: bool) -> dict[str, str]:
+    """Return what a file says of a single member of a class."""
+    if not member or not run.open_edges:
+        return {}
+    return {
+        "comment": f"one member of a class: {len(run.open_edges)} of {len(run.edges)} edges could "
+        "as well point the other way"
+    }
 
-    def line(edge: EdgeRecord) -> str:
-        style = "" if edge.kind == "data" else ", style=dashed"
-        return f'[label="{edge.weight:.3g}", weight=1{style}]'
+
+def dot(run: SavedRun, *, member: bool = False) -> str:
+    """Return the graph for Graphviz.
+
+    An open edge has no head. Directions from knowledge have a filled diamond at their tail, those
+    from an assumption an empty head.
+    """
+    ends = {"knowledge": ", dir=both, arrowtail=diamond", "assumption": ", arrowhead=empty"}
+
+    def line(edge: EdgeRecord, is_open: bool) -> str:
+        if is_open:
+            return f'[dir=none, label="{edge.strength:.3g}", tooltip="open", weight=1];'
+        return (
+            f'[label="{edge.weight:.3g}", tooltip="{edge.fixed_by}", weight=1'
+            f"{ends.get(edge.kind, '')}];"
+        )
 
     names = _distinct([_line_ends(name, "\n") for name in run.names])
     nodes = [f"  {_quoted(name)} [label={_label(name)}];" for name in names]
-    return _braces("digraph analyticdag", nodes, run, names, line, end=";")
+    nodes = [f"  // {text}" for text in _mark(run, member=member).values()] + nodes
+    return _braces("digraph analyticdag", nodes, run, names, line, member=member)
 
 
-def dagitty(run: SavedRun) -> str:
-    """Return the graph as dagitty.net and its R package read it."""
+def dagitty(run: SavedRun, *, member: bool = False) -> str:
+    """Return the graph as dagitty.net and its R package read it: a dag, or a pdag."""
     names = _distinct([_line_ends(name, " ") for name in run.names])
     nodes = [f"  {_quoted(name)}" for name in names]
-    return _braces("dag", nodes, run, names, lambda edge: f'[beta="{edge.weight:.6g}"]')
+    nodes = [f"  // {text}" for text in _mark(run, member=member).values()] + nodes
+
+    def line(edge: EdgeRecord, is_open: bool) -> str:
+        return "" if is_open else f'[beta="{edge.weight:.6g}"]'
+
+    kind = "pdag" if run.open_edges and not member else "dag"
+    return _braces(kind, nodes, run, names, line, member=member, undirected="--")
 
 
 def _braces(
@@ -60,14 +98,17 @@ def _braces(
     nodes: list[str],
     run: SavedRun,
     names: list[str],
-    attributes: Callable[[EdgeRecord], str],
+    attributes: Callable[[EdgeRecord, bool], str],
     *,
-    end: str = "",
+    member: bool,
+    undirected: str = "->",
 ) -> str:
     lines = [head + " {", *nodes]
     for edge in run.edges:
-        tail, arrow_head = _quoted(names[edge.source]), _quoted(names[edge.target])
-        lines.append(f"  {tail} -> {arrow_head} {attributes(edge)}{end}")
+        i, j, is_open = run.ends(edge, member=member)
+        arrow = undirected if is_open else "->"
+        text = f"  {_quoted(names[i])} {arrow} {_quoted(names[j])} {attributes(edge, is_open)}"
+        lines.append(text.rstrip())
     return "\n".join([*lines, "}"]) + "\n"
 
 
@@ -85,22 +126,36 @@ def _label(name: str) -> str:
     return _quoted(name).replace("\n", "\\n")
 
 
-def edges_csv(run: SavedRun) -> str:
-    """Return the table of edges; a name that a spreadsheet would compute gets an apostrophe."""
+def edges_csv(run: SavedRun, *, member: bool = False) -> str:
+    """Return the table of edges; a name that a spreadsheet would compute gets an apostrophe.
+
+    The ends of an open edge come in the order of the columns; a weight would need a direction.
+    """
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(
         [
-            *("source", "target", "weight", "standard_error", "standardized_weight"),
-            *("direction_fixed_by", "near_threshold", "stability"),
+            *("source", "target", "direction", "direction_fixed_by", "weight", "standard_error"),
+            *("standardized_weight", "strength", "near_threshold", "stability"),
+            "direction_stability",
         ]
     )
     for edge in run.edges:
-        source, target = map(_no_formula, run.edge_names(edge))
-        numbers = map(_number, (edge.weight, edge.standard_error, edge.standardized))
+        i, j, is_open = run.ends(edge, member=member)
+        weights = (edge.weight, edge.standard_error, edge.standardized)
         near = "" if edge.near_threshold is None else str(edge.near_threshold).lower()
-        row = [source, target, *numbers, edge.fixed_by, near, _number(edge.stability)]
-        writer.writerow(row)
+        shares = map(_number, (edge.stability, None if is_open else edge.direction_stability))
+        writer.writerow(
+            [
+                *(_no_formula(run.names[k]) for k in (i, j)),
+                "open" if is_open else "directed",
+                edge.fixed_by,
+                *(("", "", "") if is_open else map(_number, weights)),
+                _number(edge.strength),
+                near,
+                *shares,
+            ]
+        )
     return buffer.getvalue()
 
 

@@ -20,7 +20,10 @@ _MAX_BYTES = 200 * 2**20
 
 
 def read_graph(path: str | Path) -> nx.DiGraph:
-    """Read a graph by names; what cannot be read for certain is refused by file and row."""
+    """Read a graph by names; what cannot be read for certain is refused by file and row.
+
+    An edge that is open comes in both directions.
+    """
     path = Path(path)
     if path.is_dir():
         return to_networkx(load_run(path))
@@ -69,4 +72,6 @@ def _read_edges(path: Path) -> nx.DiGraph:
         if "" in ends:
             raise DataError(f"{path.name}, row {number} lacks a name; fill it in or drop the row")
         graph.add_edge(*ends)
+        if "direction" in header and row[header.index("direction")].strip() == "open":
+            graph.add_edge(*reversed(ends))
     return graph

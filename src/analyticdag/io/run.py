@@ -26,6 +26,8 @@ from analyticdag.optimize.trace import Trace
 
 # What holds in every graph that fits the data equally well.
 FIXED_BY_DATA = (FixedBy.COLLIDER, FixedBy.ORIENTATION_RULES, FixedBy.INTERVENTIONS)
+# What holds only if the assumption does.
+ASSUMED = (FixedBy.EQUAL_VARIANCES, FixedBy.EQUATIONS)
 
 
 @dataclass(frozen=True)
@@ -40,12 +42,15 @@ class EdgeRecord:
     standard_error: float | None = None
     near_threshold: bool | None = None
     stability: float | None = None
+    direction_stability: float | None = None
 
     @property
     def kind(self) -> str:
-        """What the direction rests on: "data", "knowledge", or neither: "open"."""
+        """What the direction rests on: "data", "knowledge", "assumption" or nothing: "open"."""
         if self.fixed_by in FIXED_BY_DATA:
             return "data"
+        if self.fixed_by in ASSUMED:
+            return "assumption"
         return "knowledge" if self.fixed_by == FixedBy.KNOWLEDGE else "open"
 
     @property
@@ -96,6 +101,25 @@ class SavedRun:
     def edge_names(self, edge: EdgeRecord) -> tuple[str, str]:
         """Return the names of the two ends of an edge."""
         return self.names[edge.source], self.names[edge.target]
+
+    def is_open(self, edge: EdgeRecord) -> bool:
+        """Whether nothing fixes the direction of an edge; a graph that was given has none such."""
+        return bool(self.loss) and edge.kind == "open"
+
+    @property
+    def open_edges(self) -> tuple[EdgeRecord, ...]:
+        """The edges that could as well point the other way."""
+        return tuple(edge for edge in self.edges if self.is_open(edge))
+
+    def ends(self, edge: EdgeRecord, *, member: bool = False) -> tuple[int, int, bool]:
+        """Return the two columns of an edge and whether it is open, as files show it.
+
+        The ends of an open edge come in the order of the columns, which says nothing about causes.
+        `member` takes all edges as the one graph has them that the fit returned.
+        """
+        if member or not self.is_open(edge):
+            return edge.source, edge.target, False
+        return min(edge.source, edge.target), max(edge.source, edge.target), True
 
 
 def record_of(
@@ -212,6 +236,7 @@ def _edges(
                 standard_error=plain(edge.standard_error),
                 near_threshold=edge.near_threshold,
                 stability=plain(edge.stability),
+                direction_stability=plain(edge.direction_stability),
             )
         )
     return tuple(sorted(records, key=lambda edge: (edge.source, edge.target)))
@@ -274,7 +299,8 @@ def _check_edges(run: SavedRun, found: list[tuple[int, int]]) -> None:
                 f"{pair} is said to be fixed by the data, and the CPDAG leaves it open; the run "
                 "is damaged"
             )
-        if not 0.0 <= (edge.stability or 0.0) <= 1.0 or (edge.standard_error or 0.0) < 0.0:
+        shares = (edge.stability or 0.0, edge.direction_stability or 0.0)
+        if not all(0.0 <= s <= 1.0 for s in shares) or (edge.standard_error or 0.0) < 0.0:
             raise InputError(f"the stability or error of {pair} cannot be; the run is damaged")
 
 

@@ -90,12 +90,12 @@ def scale_notices(audit: Audit, run: SavedRun) -> list[str]:
 
 def is_class(run: SavedRun) -> bool:
     """Whether the result is an equivalence class, of which the graph is one member."""
-    return bool(run.loss) and any(edge.fixed_by == FixedBy.NOTHING for edge in run.edges)
+    return bool(run.open_edges)
 
 
 def class_note(run: SavedRun) -> str:
     """Say why the class is shown first."""
-    is_open = sum(edge.kind == "open" for edge in run.edges)
+    is_open = len(run.open_edges)
     return (
         f"Shown is the equivalence class (CPDAG): {is_open} of {count(len(run.edges), 'edge')} "
         "carry no arrow head, because the reverse fits these data as well and no assumption or "
@@ -156,10 +156,10 @@ def _kind(label: FixedBy) -> str:
 def kinds(run: SavedRun) -> list[tuple[str, int]]:
     """Return how many directions rest on what, for the head of the page."""
     counts = Counter(edge.kind for edge in run.edges)
-    words = {"data": "fixed by the data", "knowledge": "fixed by knowledge", "open": "left open"}
-    return [
-        (text, counts[kind]) for kind, text in words.items() if kind != "knowledge" or counts[kind]
-    ]
+    words = {"data": "fixed by the data", "knowledge": "fixed by knowledge"}
+    words |= {"assumption": "fixed by an assumption", "open": "left open"}
+    always = ("data", "open")
+    return [(text, counts[kind]) for kind, text in words.items() if kind in always or counts[kind]]
 
 
 def effects(run: SavedRun) -> str:

@@ -24,7 +24,7 @@ import numpy as np
 from analyticdag._parameters import choice, shown
 from analyticdag._typing import FloatArray, IntArray
 from analyticdag.errors import ParameterError
-from analyticdag.fitting.edges import Edge
+from analyticdag.fitting.edges import Edge, FixedBy
 from analyticdag.stability.counts import Counts
 from analyticdag.stability.resamples import COMPLEMENTARY, Scheme
 
@@ -122,11 +122,7 @@ class Stability:
         position = {name: k for k, name in enumerate(self.names)}
         try:
             return tuple(
-                edge._replace(
-                    stability=float(
-                        self.edge_frequency[position[edge.source], position[edge.target]]
-                    )
-                )
+                self._annotated(edge, position[edge.source], position[edge.target])
                 for edge in edges
             )
         except KeyError as error:
@@ -134,6 +130,14 @@ class Stability:
                 f"the edges name {error.args[0]!r}, which the resampled data do not have; "
                 "resample the data that the estimator was fitted on"
             ) from error
+
+    def _annotated(self, edge: Edge, i: int, j: int) -> Edge:
+        # Knowledge and assumptions give a direction wherever the edge is; data only in the class.
+        given = edge.fixed_by in (FixedBy.KNOWLEDGE, FixedBy.EQUAL_VARIANCES, FixedBy.EQUATIONS)
+        fixed = self.edge_frequency if given else self.direction_frequency
+        return edge._replace(
+            stability=float(self.skeleton_frequency[i, j]), direction_stability=float(fixed[i, j])
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data, the pairs that ever came back as a list of rows."""

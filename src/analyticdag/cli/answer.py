@@ -1,0 +1,71 @@
+"""The answer in words: what `fit` and `demo` print about a graph."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from analyticdag.io.run import EdgeRecord, SavedRun
+
+# As many as fit on a screen with the sentences and the paths.
+SHOWN = 20
+
+
+def link(run: SavedRun, edge: EdgeRecord) -> str:
+    """Return "cause → effect", or "one — other" where the direction is open."""
+    i, j, is_open = run.ends(edge)
+    return f"{run.names[i]} {'—' if is_open else '→'} {run.names[j]}"
+
+
+def strongest_first(run: SavedRun) -> list[EdgeRecord]:
+    """Return the edges by strength."""
+    return sorted(run.edges, key=lambda edge: -edge.strength)
+
+
+def size(run: SavedRun, edge: EdgeRecord) -> str:
+    """Return how strong a link is; a sign belongs to the weight of a direction."""
+    if run.is_open(edge):
+        return f"{edge.strength:.2f}"
+    return f"{edge.weight if edge.standardized is None else edge.standardized:+.2f}"
+
+
+def answer(run: SavedRun) -> list[str]:
+    """Return the lines: the strongest links, how many more there are, and what to make of them."""
+    if not run.edges:
+        return ["No links found."]
+    shown = strongest_first(run)[:SHOWN]
+    links = [link(run, edge) for edge in shown]
+    width = min(max(map(len, links)), 60)
+    lines = [
+        f"  {text:<{width}}  {size(run, edge):>6}{_remark(run, edge)}"
+        for text, edge in zip(links, shown, strict=True)
+    ]
+    if len(run.edges) > SHOWN:
+        lines.append(f"  and {len(run.edges) - SHOWN} weaker ones (edges.csv has all)")
+    return [*lines, *sentences(run)]
+
+
+def _remark(run: SavedRun, edge: EdgeRecord) -> str:
+    if run.is_open(edge):
+        return "  (direction open)"
+    said = {"knowledge": "  (known)", "assumption": f"  (if {edge.fixed_by})"}
+    return said.get(edge.kind, "")
+
+
+def sentences(run: SavedRun) -> list[str]:
+    """Return what matters most about a graph, for somebody who reads nothing else."""
+    kinds = Counter("open" if run.is_open(edge) else edge.kind for edge in run.edges)
+    total = len(run.edges)
+    fixed = kinds["data"] or "none"
+    said = [f"Of {total} link{'s' * (total != 1)} the data fix the direction of {fixed}."]
+    if kinds["knowledge"]:
+        said[0] = f"{said[0][:-1]}, your knowledge that of {kinds['knowledge']}."
+    if kinds["assumption"]:
+        said.append(
+            f"{kinds['assumption']} point as they do only if an assumption holds (in brackets)."
+        )
+    if kinds["open"]:
+        said.append("A line without an arrow fits the data as well in either direction.")
+    said.append("Arrows are causes only if nothing unmeasured moves both ends of a link.")
+    return said
