@@ -37,14 +37,15 @@ def gradient_norms(
     if "steps" in options:
         schedule = schedule.with_steps(options.pop("steps"))
     solver = Adam(
-        record_every=options.pop("every", 500), on_leaving=options.pop("on_leaving", "reset")
+        record_every=options.pop("every", 500),
+        on_leaving=options.pop("on_leaving", "reset"),
+        schedule=schedule,
     )
     model = AnalyticDAG(
         loss="mse",
         constraint=method.call,
         solver=solver,
         refine=False,
-        schedule=schedule,
         **options,
     )
     with warnings.catch_warnings():

@@ -23,7 +23,7 @@ from analyticdag._typing import FloatArray
 from analyticdag.baselines import BASELINES
 from analyticdag.errors import ParameterError
 from analyticdag.linear import AnalyticDAG
-from analyticdag.linear.options import preset_schedule
+from analyticdag.linear.options import solver_with
 from analyticdag.optimize.adam import Adam
 from analyticdag.optimize.schedule import Schedule
 from analyticdag.search import default_gamma, edge_penalty
@@ -64,9 +64,8 @@ def _analyticdag(
     if adam is not None:
         options["solver"] = Adam(**adam)
     if start is not None:
-        options |= {"solver": "fast", "start": start}
-    if steps is not None:
-        options["schedule"] = preset_schedule(options.get("solver")).with_steps(steps)
+        options["solver"] = "fast"
+    options["solver"] = solver_with(options.get("solver"), max_steps=steps, start=start)
     if ":" in str(options.get("constraint", "")):
         options["constraint"] = find_function(options["constraint"])
     model = AnalyticDAG(random_state=seed, **options).fit(X)

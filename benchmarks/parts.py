@@ -55,8 +55,8 @@ def composed_path(
 ) -> tuple[FloatArray, dict[str, Any]]:
     """Least squares, the paper's schedule and Adam from a start; DAGMA's way out of the domain."""
     S = covariance(X)
-    everywhere = 1.0 - np.eye(len(S))
-    problem = Problem(LeastSquares(S), named(constraint), lambda1, everywhere, everywhere)
+    everywhere = ~np.eye(len(S), dtype=bool)
+    problem = Problem(LeastSquares(S), named(constraint), lambda1, everywhere)
     schedule = Schedule.paper() if steps is None else Schedule.paper().with_steps(steps)
     begin = PathState(_begin(S, len(X), start))
     minimiser = Adam(**{"on_leaving": "restart", **(adam or {})})

@@ -49,8 +49,8 @@ BAD = (
 _FUNCTIONS = "from analyticdag.functions import Exponential, Inverse, Logarithm, Truncated; "
 _SCHEDULE = "from analyticdag.optimize.schedule import Schedule, Stage; "
 _SOLVERS = "from analyticdag.optimize.adam import Adam; "
-_COLUMNS = "from analyticdag.optimize.exact import Columns; "
-_SHORT = f"{_SCHEDULE}options['schedule'] = Schedule.geometric(s=(1.0, 0.9), max_steps={{steps}})"
+_COLUMNS = "from analyticdag.optimize.columns import Columns; "
+_SHORT = f"{_SCHEDULE}schedule = Schedule.geometric(s=(1.0, 0.9), max_steps={{steps}})"
 _SEEDS = ("0", "7", "None", "np.random.RandomState(1)", "2**32 - 1", "2**40", "-5", "np.int64(3)")
 _CONSTRAINTS = (
     *("'exponential'", "'order-1'", "'order-2'", "'order-3'", "'order-9'", "'order-300'"),
@@ -70,17 +70,10 @@ _LINEAR = {
         *("np.zeros((d, d), bool)", "np.ones((d, d + 1), bool)", "np.ones((d, d)) * np.nan"),
     ),
     "standardize": ("True", "False"),
-    "schedule": ("None",),
-    "device": ("None", "'cpu'", "'cuda'", "'nowhere'"),
-    "dtype": ("None", "'float64'", "'float32'", "'float16'"),
     "random_state": _SEEDS,
     "n_jobs": ("None", "1", "2", "-1", "0", "-7"),
     "verbose": ("0", "1", "2"),
     "checkpoint": ("'state'", "Path('state')", "'.'", "''", "'no/folder/state'", "'\\x00'"),
-    "start": (
-        *("None", "'zero'", "'variance'", "np.zeros((d, d))", "np.ones((d, d))"),
-        *("np.triu(np.ones((d, d)), 1)", "np.full((d, d), np.nan)", "np.zeros((d, 1))"),
-    ),
     "gamma": ("'auto'", "0.0", "0.5", "1.0", "5.0"),
     "min_effect": ("'auto'", "0.0", "0.1", "1.0"),
     "effort": ("1.0", "0.1", "2.0", "0.0"),
@@ -103,12 +96,22 @@ _NONLINEAR = {
     "dtype": ("'float64'", "'float32'"),
     "device": ("'auto'", "'cpu'", "None", "'cuda'", "'nowhere'"),
 }
+# Parameters of the solvers themselves; bad values are drawn for these too.
+_OF_SOLVERS = {
+    "schedule": ("schedule",),
+    "start": (
+        *("None", "'zero'", "'variance'", "np.zeros((d, d))", "np.ones((d, d))"),
+        *("np.triu(np.ones((d, d)), 1)", "np.full((d, d), np.nan)", "np.zeros((d, 1))"),
+    ),
+    "device": ("None", "'cpu'", "'cuda'", "'nowhere'"),
+    "dtype": ("None", "'float64'", "'float32'", "'float16'"),
+}
 _SPECIAL = (
-    f"{_SCHEDULE}options['schedule'] = Schedule([])",
-    f"{_SCHEDULE}options['schedule'] = Schedule([Stage(float('nan'))])",
-    f"{_SCHEDULE}options['schedule'] = Schedule([Stage(1.0, 1.0, 3), Stage(1e-300, 0.5, 3)])",
-    f"{_SCHEDULE}options['schedule'] = Schedule([Stage('1', 1.0, 3)])",
-    f"{_SCHEDULE}options['schedule'] = Schedule.geometric(s=1.0)",
+    f"{_SCHEDULE}{_COLUMNS}options['solver'] = Columns(schedule=Schedule([]))",
+    f"{_SCHEDULE}{_COLUMNS}options['solver'] = Columns(schedule=Schedule([Stage(float('nan'))]))",
+    f"{_SCHEDULE}{_COLUMNS}options['solver'] = Columns(schedule=Schedule([Stage(1.0, 1.0, 3), Stage(1e-300, 0.5, 3)]))",
+    f"{_SCHEDULE}{_COLUMNS}options['solver'] = Columns(schedule=Schedule([Stage('1', 1.0, 3)]))",
+    f"{_SCHEDULE}{_COLUMNS}options['solver'] = Columns(schedule=Schedule.geometric(s=1.0))",
     f"{_FUNCTIONS}options['constraint'] = Inverse(1.0) ** 2 + Exponential()",
     f"{_FUNCTIONS}options['constraint'] = Truncated(Exponential(), 30)",
     f"{_FUNCTIONS}options['constraint'] = Logarithm(1e-300)",
@@ -129,11 +132,22 @@ def linear(draw: Draw) -> list[str]:
         lines.append(f"options['solver'] = {solver!r}")
     if solver in ("path", "adam"):
         lines += [_SHORT.format(steps=draw.whole(2, 20)), "options['refine'] = False"]
-    if solver == "adam":
-        lines.append(f"{_SOLVERS}options['solver'] = Adam(1e-2, check_every=5)")
+        lines.append(_solver(draw, adam=solver == "adam"))
     if draw.chance(0.05):
         lines.append(draw.one(_SPECIAL))
     return [*lines, *_drawn(draw, AnalyticDAG, _LINEAR)]
+
+
+def _solver(draw: Draw, *, adam: bool) -> str:
+    """Return a line that makes a solver with a short path and, now and then, bad parameters."""
+    names = [name for name in _OF_SOLVERS if adam or name in ("schedule", "start")]
+    given = {"schedule": "schedule"}
+    for name in draw.some(names, 1):
+        given[name] = _value(draw, _OF_SOLVERS[name], BAD)
+    changes = ", ".join(f"{name}={value}" for name, value in given.items())
+    if adam:
+        return f"{_SOLVERS}options['solver'] = Adam(1e-2, check_every=5, {changes})"
+    return f"{_COLUMNS}options['solver'] = Columns({changes})"
 
 
 def nonlinear(draw: Draw) -> list[str]:
@@ -220,7 +234,8 @@ def _interventions() -> tuple[str, ...]:
 
 
 def _drawn(draw: Draw, estimator: type, good: dict[str, tuple[str, ...]]) -> list[str]:
-    names = [name for name in inspect.signature(estimator).parameters if name != "self"]
+    signature = inspect.signature(estimator).parameters.values()
+    names = [one.name for one in signature if one.kind is not one.VAR_KEYWORD]
     lines = []
     # Few: most combinations are refused, and a table that is refused tests nothing else.
     for name in draw.random.sample(names, draw.weighted({0: 45, 1: 33, 2: 15, 3: 7})):

@@ -69,8 +69,8 @@ def test_algorithm_2(page: dict[str, Any], order: int) -> None:
     scales, steps, rate = (1.0, 0.8, 0.6), 150, 3e-2
     expected = page["algorithm_2"](S, order, 0.05, steps, rate, scales)
 
-    allowed = 1.0 - np.eye(len(S))
-    problem = Problem(LeastSquares(S), named(f"order-{order}"), 0.05, allowed, allowed)
+    allowed = ~np.eye(len(S), dtype=bool)
+    problem = Problem(LeastSquares(S), named(f"order-{order}"), 0.05, allowed)
     schedule = Schedule.geometric(s=scales, max_steps=steps, tol=1e-300)
     minimiser = Adam(learning_rate=rate, check_every=steps)
     path = follow(problem, schedule, minimiser, PathState(np.zeros_like(S)))

@@ -12,14 +12,14 @@ import torch
 from scipy import stats
 from scipy.optimize import approx_fprime
 
-from analyticdag.errors import DataError, ParameterError
+from analyticdag.errors import DataError
 from analyticdag.losses import (
-    GaussianLikelihood,
+    EqualVariances,
     LeastSquares,
     Logistic,
     Loss,
+    UnequalVariances,
     covariance,
-    covariance_loss,
     residual_variances,
 )
 
@@ -42,9 +42,10 @@ def bits(n: int = 40, d: int = 4) -> Any:
 # Every law below runs on every loss; a new loss is tested by being added here.
 LOSSES: dict[str, Loss] = {
     "mse": LeastSquares(covariance(table())),
-    "likelihood-ev": GaussianLikelihood(covariance(table()), equal_variances=True),
-    "likelihood-nv": GaussianLikelihood(covariance(table()), equal_variances=False),
+    "likelihood-ev": EqualVariances(covariance(table())),
+    "likelihood-nv": UnequalVariances(covariance(table())),
     "logistic": Logistic(bits()),
+    "weighted": LeastSquares(covariance(table()), np.array([1.0, 2.0, 0.5, 3.0])),
 }
 
 
@@ -68,10 +69,10 @@ def test_value_and_gradient_agree_with_each_alone(name: str) -> None:
 def test_other_array_kinds_give_the_same_numbers(name: str, kind: str) -> None:
     make = torch.from_numpy if kind == "torch" else array_api_strict.asarray
     W = weights()
-    if name == "logistic":
-        other: Loss = Logistic(make(bits()))
-    else:
-        other = covariance_loss(name, make(covariance(table())))
+    arrays = {
+        field: make(array) for field, array in vars(LOSSES[name]).items() if array is not None
+    }
+    other = type(LOSSES[name])(**arrays)
     value, gradient = other.value_and_gradient(make(W))
     assert type(gradient) is type(make(W))
     assert value == pytest.approx(LOSSES[name].value(W))
@@ -100,19 +101,19 @@ def test_likelihood_is_that_of_the_implied_gaussian(equal: bool) -> None:
     noise = np.diag(np.full(4, v.mean()) if equal else v)
     back = np.linalg.inv(np.eye(4) - W)
     implied = stats.multivariate_normal(X.mean(axis=0), back.T @ noise @ back)
-    value = GaussianLikelihood(S, equal_variances=equal).value(W)
+    value = (EqualVariances if equal else UnequalVariances)(S).value(W)
     assert value == pytest.approx(-implied.logpdf(X).mean())
 
 
 def test_likelihood_is_infinite_where_the_model_is_singular() -> None:
     W = np.array([[0.0, 1.0], [1.0, 0.0]])
-    assert GaussianLikelihood(np.eye(2), equal_variances=False).value(W) == math.inf
+    assert UnequalVariances(np.eye(2)).value(W) == math.inf
 
 
 def test_likelihood_stays_finite_when_a_node_is_fully_explained() -> None:
     S = np.ones((2, 2))
     W = np.array([[0.0, 1.0], [0.0, 0.0]])
-    assert math.isfinite(GaussianLikelihood(S, equal_variances=False).value(W))
+    assert math.isfinite(UnequalVariances(S).value(W))
 
 
 def test_logistic_is_the_bernoulli_likelihood() -> None:
@@ -137,14 +138,9 @@ def test_logistic_refuses_other_data_and_names_the_columns() -> None:
 
 def test_likelihood_refuses_a_constant_column() -> None:
     with pytest.raises(DataError, match="drop the constant columns"):
-        GaussianLikelihood(np.diag([1.0, 0.0]), equal_variances=True)
+        EqualVariances(np.diag([1.0, 0.0]))
 
 
 def test_a_covariance_must_be_square() -> None:
     with pytest.raises(DataError, match=r"square matrix, .* got shape \(2, 3\)"):
         LeastSquares(np.ones((2, 3)))
-
-
-def test_unknown_loss_is_refused() -> None:
-    with pytest.raises(ParameterError, match="not 'logistic'"):
-        covariance_loss("logistic", np.eye(2))

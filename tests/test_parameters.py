@@ -90,7 +90,7 @@ def test_missing_values_are_recognised() -> None:
 @pytest.mark.parametrize(
     "name",
     ["loss", "constraint", "lambda1", "w_threshold", "solver", "refine", "knowledge", "candidates",
-     "standardize", "schedule", "device", "dtype", "random_state", "n_jobs", "verbose", "start"],
+     "standardize", "random_state", "n_jobs", "verbose"],
 )  # fmt: skip
 @pytest.mark.parametrize("value", STRANGE, ids=lambda value: type(value).__name__)
 def test_strange_parameters_are_refused(name: str, value: Any) -> None:

@@ -14,7 +14,7 @@ from threadpoolctl import ThreadpoolController, threadpool_limits
 from analyticdag import AnalyticDAG, _threads
 from analyticdag._threads import one_blas_thread, our_threads
 from analyticdag.functions import Inverse
-from analyticdag.losses import covariance, covariance_loss
+from analyticdag.losses import LeastSquares, covariance
 from analyticdag.optimize.path import PathState, StageResult, follow
 from analyticdag.optimize.problem import Problem
 from analyticdag.optimize.schedule import Schedule, Stage
@@ -99,8 +99,8 @@ class Watcher:
 
 
 def test_a_minimiser_runs_with_one_blas_thread() -> None:
-    every = np.ones((6, 6))
-    problem = Problem(covariance_loss("mse", covariance(X)), Inverse(), 0.1, every, every)
+    every = np.ones((6, 6), dtype=bool)
+    problem = Problem(LeastSquares(covariance(X)), Inverse(), 0.1, every)
     watcher = Watcher()
     with threadpool_limits(2, user_api="blas"):
         with pytest.raises(KeyboardInterrupt):

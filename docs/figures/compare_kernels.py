@@ -25,8 +25,7 @@ def path_of(order: int, S: np.ndarray, n_samples: int) -> np.ndarray:
     """The weights at the end of the exact path with order-k."""
     from analyticdag.functions import named
     from analyticdag.losses import LeastSquares
-    from analyticdag.optimize.columns import starting_weights
-    from analyticdag.optimize.exact import Columns
+    from analyticdag.optimize.columns import Columns, starting_weights
     from analyticdag.optimize.path import PathState, follow
     from analyticdag.optimize.problem import Problem
     from analyticdag.optimize.schedule import Schedule

@@ -11,13 +11,15 @@
 | `empty_graph`          | no edge at all                                                      |
 
 Each takes a table X of shape (n, d) and returns weights of shape (d, d) that are a DAG. The
-settings are those of the papers; keyword arguments change them.
+settings are those of the papers; keyword arguments (parameters of `AnalyticDAG`, and `schedule`)
+change them.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -73,9 +75,12 @@ def golem(X: FloatArray, *, equal_variances: bool = True, **changes: Any) -> Flo
             "loss": "likelihood-ev" if equal_variances else "likelihood-nv",
             "constraint": "exponential",
             "lambda1": 0.02,
-            "solver": Adam(learning_rate=1e-3, betas=(0.9, 0.999)),
-            # mu·[loss + penalty] + h is a fifth of their objective.
-            "schedule": Schedule([Stage(mu=1.0 / 5.0, max_steps=100_000)]),
+            "solver": Adam(
+                learning_rate=1e-3,
+                betas=(0.9, 0.999),
+                # mu·[loss + penalty] + h is a fifth of their objective.
+                schedule=Schedule([Stage(mu=1.0 / 5.0, max_steps=100_000)]),
+            ),
         },
         changes,
     )
@@ -147,6 +152,8 @@ def _covariance(X: Any) -> FloatArray:
 
 
 def _fitted(X: FloatArray, settings: dict[str, Any], changes: dict[str, Any]) -> FloatArray:
+    if "schedule" in changes:
+        changes["solver"] = replace(settings["solver"], schedule=changes.pop("schedule"))
     model = AnalyticDAG(**{"loss": "mse", "refine": False, **settings, **changes}).fit(X)
     return model.weights_
 

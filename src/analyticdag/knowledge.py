@@ -23,9 +23,9 @@ import numpy as np
 
 from analyticdag._parameters import is_hashable, is_missing, shown, whole
 from analyticdag._typing import BoolArray
-from analyticdag.errors import KnowledgeError
+from analyticdag.errors import KnowledgeError, ParameterError
 
-__all__ = ["Edge", "EdgeMasks", "Knowledge", "Tiers"]
+__all__ = ["Edge", "EdgeMasks", "Knowledge", "Tiers", "as_knowledge"]
 
 Edge: TypeAlias = tuple[Hashable, Hashable]
 Tiers: TypeAlias = tuple[tuple[Hashable, ...], ...]
@@ -164,6 +164,13 @@ class Knowledge:
                     f"more than max_parents={self.max_parents} required edges point at "
                     f"{[show(node) for node in crowded]}; raise max_parents or drop some"
                 )
+
+
+def as_knowledge(given: Any) -> Knowledge:
+    """Return the knowledge that an estimator was given; None is no knowledge."""
+    if not isinstance(given, Knowledge | None):
+        raise ParameterError(f"knowledge must be a Knowledge or None, not {type(given).__name__}")
+    return given or Knowledge()
 
 
 def _edges(edges: Iterable[Edge], argument: str) -> tuple[Edge, ...]:

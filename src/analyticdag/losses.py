@@ -4,41 +4,49 @@ Each loss is a frozen value with `value(W)` and `gradient(W)`, where x_j = Σ_i 
 The Gaussian ones see the data through the covariance S alone, so their cost does not depend on
 the number of rows; the logistic one needs the rows.
 
-| loss                           | value                                        | gradient costs |
-|--------------------------------|----------------------------------------------|----------------|
-| `LeastSquares(S)`              | ½ tr (I-W)'S(I-W) = 1/(2n) ‖X - XW‖²         | d³             |
-| `GaussianLikelihood(S, True)`  | minus the log-likelihood per row, one noise  | d³             |
-|                                | variance for all nodes (GOLEM-EV)            |                |
-| `GaussianLikelihood(S, False)` | the same, one noise variance each (GOLEM-NV) | d³             |
-| `Logistic(X)`                  | minus the log-likelihood per row, 0/1 data   | n d²           |
+| loss                  | name            | value                                                |
+|-----------------------|-----------------|------------------------------------------------------|
+| `LeastSquares(S)`     | "mse"           | ½ tr (I-W)'S(I-W) = 1/(2n) ‖X - XW‖²                 |
+| `EqualVariances(S)`   | "likelihood-ev" | minus the Gaussian log-likelihood per row, one noise |
+|                       |                 | variance for all nodes (GOLEM-EV)                    |
+| `UnequalVariances(S)` | "likelihood-nv" | the same, one noise variance each (GOLEM-NV)         |
+| `Logistic(X)`         | "logistic"      | minus the Bernoulli log-likelihood per row, 0/1 data |
 
-`covariance_loss` finds one by the estimator's name for it. Every array may be of any library that
-follows the array API standard; a gradient is of the kind of W, a value is a float.
+A gradient costs d³, that of the logistic loss n·d². Every array may be of any library that follows
+the array API standard; a gradient is of the kind of W, a value is a float.
+
+What the rest of the library has to know of a loss, its class says by `traits` (`LossTraits`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Protocol
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 
 from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
 from analyticdag._arrays import as_square_matrix
+from analyticdag._parameters import shown
 from analyticdag._typing import Array
 from analyticdag.errors import DataError, ParameterError
 
 __all__ = [
-    "COVARIANCE_LOSSES",
+    "LOSSES",
+    "EqualVariances",
     "GaussianLikelihood",
     "LeastSquares",
     "Logistic",
     "Loss",
+    "LossTraits",
+    "UnequalVariances",
     "covariance",
-    "covariance_loss",
+    "loss_class",
+    "loss_traits",
+    "noise_variances",
     "residual_variances",
 ]
 
@@ -63,6 +71,65 @@ class Loss(Protocol):
         ...
 
 
+LossClass: TypeAlias = Callable[[Array], Loss]
+
+
+@dataclass(frozen=True)
+class LossTraits:
+    """What a loss says about itself, as the class attribute `traits`; without one: these defaults.
+
+    Parameters
+    ----------
+    name : what `loss_` is called; the name of the class where it is empty.
+    description : the same in words, for a report.
+    score : the score of the order search that goes with it, "equal" or "unequal" (noise variances);
+        None: there is none, so the path's answer cannot be refined.
+    variances : for losses that are least squares once noise variances are given, which the exact
+        path needs: "unit" (all one), "equal" (one for all nodes, estimated) or "each".
+    reads_scales : whether directions are read from the scales of the columns. None: as the score.
+    needs_rows : whether it is made from the rows, a covariance being not enough.
+    binary : whether columns are 0/1 and the equations those of log-odds, not of the columns.
+    """
+
+    name: str = ""
+    description: str = ""
+    score: Literal["equal", "unequal"] | None = None
+    variances: Literal["unit", "equal", "each"] | None = None
+    reads_scales: bool | None = None
+    needs_rows: bool = False
+    binary: bool = False
+
+    def __post_init__(self) -> None:
+        if self.score not in (None, "equal", "unequal"):
+            raise ParameterError(f"score must be 'equal', 'unequal' or None, not {self.score!r}")
+        if self.variances not in (None, "unit", "equal", "each"):
+            raise ParameterError(
+                f"variances must be 'unit', 'equal', 'each' or None, not {self.variances!r}"
+            )
+        by_score = self.score == "equal"
+        if self.reads_scales is None:
+            object.__setattr__(self, "reads_scales", by_score)
+        elif self.score is not None and self.reads_scales != by_score:
+            raise ParameterError(
+                f"reads_scales={self.reads_scales} contradicts score={self.score!r}: the score of "
+                "equal variances reads directions from scales, that of unequal ones does not"
+            )
+
+    def check_weighted(self) -> None:
+        """Refuse a loss that is not least squares once noise variances are given."""
+        if self.variances is None:
+            raise ParameterError(
+                f"loss={self.name!r} does not say that it is least squares once noise variances "
+                "are given (LossTraits.variances), and the exact path solves no other loss; use "
+                "solver='adam'"
+            )
+
+    @property
+    def fixed_by(self) -> str:
+        """What fixes a direction that only this loss prefers, as the table of edges calls it."""
+        return "equal variances" if self.reads_scales else "not fixed"
+
+
 def covariance(X: Array) -> Array:
     """Return the covariance of the rows of X, centred and divided by the number of rows."""
     xp = array_namespace(X)
@@ -77,30 +144,49 @@ def residual_variances(S: Array, W: Array) -> Array:
     return xp.sum(D * (S @ D), axis=0)
 
 
+def noise_variances(loss: Loss, W: Array) -> Array:
+    """Return the noise variances that make a loss of a covariance S weighted least squares."""
+    kind, S = loss_traits(type(loss)).variances, loss.S  # type: ignore[attr-defined]
+    xp = array_namespace(W)
+    if kind == "unit":
+        return xp.ones_like(W[0])
+    v = xp.maximum(residual_variances(S, W), VARIANCE_FLOOR * xp.linalg.diagonal(S))
+    return xp.mean(v) * xp.ones_like(v) if kind == "equal" else v
+
+
 @dataclass(frozen=True, eq=False)
 class LeastSquares:
-    """½ tr (I-W)'S(I-W), which is 1/(2n) ‖X - XW‖² on centred data."""
+    """½ tr (I-W)'S(I-W), which is 1/(2n) ‖X - XW‖² on centred data; `weights` are by column."""
 
     S: Array
+    weights: Array | None = None
+
+    traits: ClassVar[LossTraits] = LossTraits(
+        name="mse", description="least squares", score="equal", variances="unit"
+    )
 
     def __post_init__(self) -> None:
         as_square_matrix(self.S, "a covariance")
 
     def value(self, W: Array) -> float:
         """Return the loss at W."""
-        return self.value_and_gradient(W)[0]
+        xp, G = array_namespace(W), self._weighted(self.S @ W - self.S)
+        return 0.5 * float(xp.sum(W * G) - xp.sum(xp.linalg.diagonal(G)))
 
     def gradient(self, W: Array) -> Array:
         """Return S(W - I)."""
         # Two operations instead of building I - W: this line runs at every step of Adam.
-        return self.S @ W - self.S
+        return self._weighted(self.S @ W - self.S)
 
     def value_and_gradient(self, W: Array) -> tuple[float, Array]:
         """Return the loss and its gradient at W."""
         xp = array_namespace(W)
         D = _identity_minus(W)
-        SD = self.S @ D
+        SD = self._weighted(self.S @ D)
         return 0.5 * float(xp.sum(D * SD)), -SD
+
+    def _weighted(self, columns: Array) -> Array:
+        return columns if self.weights is None else columns * self.weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +199,8 @@ class GaussianLikelihood:
     """
 
     S: Array
-    equal_variances: bool
+
+    traits: ClassVar[LossTraits]
 
     def __post_init__(self) -> None:
         as_square_matrix(self.S, "a covariance")
@@ -146,18 +233,35 @@ class GaussianLikelihood:
 
     def _residuals(self, W: Array) -> tuple[Array, Array]:
         """Return S(I - W) and the noise variance that each node is held to."""
-        xp = array_namespace(W)
-        D = _identity_minus(W)
-        SD = self.S @ D
-        variances = xp.sum(D * SD, axis=0)
-        variances = xp.maximum(variances, VARIANCE_FLOOR * xp.linalg.diagonal(self.S))
-        if self.equal_variances:
-            variances = xp.mean(variances) * xp.ones_like(variances)
-        return SD, variances
+        return self.S @ _identity_minus(W), noise_variances(self, W)
 
     def _gradient(self, W: Array, SD: Array, variances: Array) -> Array:
         xp = array_namespace(W)
         return xp.linalg.inv(_identity_minus(W)).T - SD / variances
+
+
+@dataclass(frozen=True, eq=False)
+class EqualVariances(GaussianLikelihood):
+    """The Gaussian likelihood with one noise variance for all nodes."""
+
+    traits: ClassVar[LossTraits] = LossTraits(
+        name="likelihood-ev",
+        description="the Gaussian likelihood with equal noise variances",
+        score="equal",
+        variances="equal",
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class UnequalVariances(GaussianLikelihood):
+    """The Gaussian likelihood with a noise variance for each node."""
+
+    traits: ClassVar[LossTraits] = LossTraits(
+        name="likelihood-nv",
+        description="the Gaussian likelihood with a noise variance for each variable",
+        score="unequal",
+        variances="each",
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,6 +272,13 @@ class Logistic:
     """
 
     X: Array
+
+    traits: ClassVar[LossTraits] = LossTraits(
+        name="logistic",
+        description="the Bernoulli likelihood of 0/1 variables",
+        needs_rows=True,
+        binary=True,
+    )
 
     def __post_init__(self) -> None:
         xp = array_namespace(self.X)
@@ -198,24 +309,32 @@ class Logistic:
         return self.value(W), self.gradient(W)
 
 
-# The losses that need nothing but a covariance, by the names the estimator takes.
-COVARIANCE_LOSSES: Mapping[str, Callable[[Array], Loss]] = MappingProxyType(
-    {
-        "mse": LeastSquares,
-        "likelihood-ev": lambda S: GaussianLikelihood(S, equal_variances=True),
-        "likelihood-nv": lambda S: GaussianLikelihood(S, equal_variances=False),
-    }
+# By the names that the estimator takes.
+LOSSES: Mapping[str, LossClass] = MappingProxyType(
+    {loss.traits.name: loss for loss in (LeastSquares, EqualVariances, UnequalVariances, Logistic)}
 )
 
 
-def covariance_loss(name: str, S: Array) -> Loss:
-    """Return the named loss on the covariance S."""
-    if name not in COVARIANCE_LOSSES:
-        raise ParameterError(
-            f"loss must be one of {sorted(COVARIANCE_LOSSES)} where only a covariance is known, "
-            f"not {name!r}"
-        )
-    return COVARIANCE_LOSSES[name](S)
+def loss_class(loss: Any) -> LossClass:
+    """Return the class of a loss given by its name, or as that class."""
+    if isinstance(loss, str) and loss in LOSSES:
+        return LOSSES[loss]
+    if callable(loss) and callable(getattr(loss, "value_and_gradient", None)):
+        given: LossClass = loss
+        return given
+    raise ParameterError(
+        f"loss must be one of {('auto', *LOSSES)}, or a class of losses (see `losses.Loss`), not "
+        f"{shown(loss)}"
+    )
+
+
+def loss_traits(loss: str | LossClass) -> LossTraits:
+    """Return what a loss, or the loss of that name, says about itself; else the defaults."""
+    if isinstance(loss, str):
+        return LOSSES[loss].traits if loss in LOSSES else LossTraits(loss, loss)  # type: ignore[attr-defined]
+    traits: LossTraits = getattr(loss, "traits", LossTraits())
+    name = traits.name or str(getattr(loss, "__name__", loss))
+    return replace(traits, name=name, description=traits.description or name)
 
 
 def _identity_minus(W: Array) -> Array:

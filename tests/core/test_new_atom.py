@@ -14,6 +14,7 @@ from analyticdag import AnalyticDAG, _terms
 from analyticdag._typing import Array, FloatArray
 from analyticdag.acyclicity import Acyclicity
 from analyticdag.functions import AnalyticFunction, Exponential, Inverse, Logarithm
+from analyticdag.optimize import Adam, Columns
 from analyticdag.optimize.schedule import Schedule
 from analyticdag.simulate import simulate
 
@@ -56,12 +57,12 @@ def test_it_combines_with_the_others(cube: AnalyticFunction) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::analyticdag.errors.NotConvergedWarning")
-@pytest.mark.parametrize("solver", ["adam", "fast"])
-def test_every_solver_takes_it(cube: AnalyticFunction, solver: str) -> None:
+@pytest.mark.parametrize("solver", [Adam, Columns])
+def test_every_solver_takes_it(cube: AnalyticFunction, solver: type[Adam | Columns]) -> None:
     data = simulate("ER1", n_nodes=5, n_samples=200, seed=0).data
     schedule = Schedule.geometric(s=[1.0, 0.9], max_steps=300)
     models = [
-        AnalyticDAG(constraint=f, solver=solver, schedule=schedule, refine=False, lambda1=0.1)
+        AnalyticDAG(constraint=f, solver=solver(schedule=schedule), refine=False, lambda1=0.1)
         for f in (cube, Inverse() ** 3)
     ]
     first, second = (model.fit(data).weights_ for model in models)

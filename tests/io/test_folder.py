@@ -39,6 +39,7 @@ from analyticdag.io import (
 from analyticdag.io.audit import varsortability
 from analyticdag.knowledge import Knowledge
 from analyticdag.optimize import Schedule
+from analyticdag.optimize.adam import Adam
 from analyticdag.simulate import simulate
 
 COLLIDER = np.array([[0, 0, 1.5, 0], [0, 0, -0.5, 0], [0, 0, 0, 0.7], [0, 0, 0, 0]])
@@ -67,7 +68,7 @@ def fitted(**options: object) -> AnalyticDAG:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AnalyticDAGWarning)
         return AnalyticDAG(
-            loss="mse", solver="adam", refine=False, schedule=schedule, w_threshold=0.0, **options
+            loss="mse", solver=Adam(schedule=schedule), refine=False, w_threshold=0.0, **options
         ).fit(data)
 
 

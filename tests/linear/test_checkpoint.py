@@ -23,8 +23,11 @@ def model(file: Any, **changes: Any) -> AnalyticDAG:
     settings = {
         "loss": "mse",
         "refine": False,
-        "solver": Adam(1e-2, check_every=20),
-        "schedule": Schedule.geometric(s=(1.0, 0.9, 0.8), max_steps=200, tol=1e-3),
+        "solver": Adam(
+            1e-2,
+            check_every=20,
+            schedule=Schedule.geometric(s=(1.0, 0.9, 0.8), max_steps=200, tol=1e-3),
+        ),
     }
     return AnalyticDAG(checkpoint=file, **{**settings, **changes})
 

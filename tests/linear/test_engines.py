@@ -16,9 +16,11 @@ from analyticdag.errors import NotConvergedWarning, ParameterError, ScaleWarning
 from analyticdag.fitting.statistics import Statistics
 from analyticdag.functions import Exponential, Inverse
 from analyticdag.graphs import is_dag, to_cpdag
-from analyticdag.linear.starts import Start
+from analyticdag.linear.options import Options
+from analyticdag.linear.paths import Fit, Start
 from analyticdag.metrics import compare
-from analyticdag.optimize.exact import Columns
+from analyticdag.optimize.adam import Adam
+from analyticdag.optimize.columns import Columns
 from analyticdag.optimize.schedule import Schedule, Stage
 from analyticdag.optimize.trace import Status
 from analyticdag.simulate import simulate
@@ -112,10 +114,11 @@ def path_of(**settings: Any) -> AnalyticDAG:
     [("fast", None, "variance"), ("fast", "zero", "zero"), ("adam", None, "zero")],
 )
 def test_the_trace_says_where_the_path_began(solver: str, start: Any, name: str) -> None:
-    short = {"schedule": Schedule([Stage(1.0, max_steps=5)])} if solver == "adam" else {}
+    short = Schedule([Stage(1.0, max_steps=5)])
+    minimiser = Adam(schedule=short, start=start) if solver == "adam" else Columns(start=start)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConvergedWarning)
-        model = path_of(solver=solver, start=start, **short).fit(frame())
+        model = path_of(solver=minimiser).fit(frame())
     assert model.trace_.start == name
     assert is_dag(model.weights_)
 
@@ -124,11 +127,13 @@ def test_the_trace_says_where_the_path_began(solver: str, start: Any, name: str)
 def test_a_path_may_begin_where_another_ended(settings: dict[str, Any]) -> None:
     first = path_of(**settings).fit(frame())
     last_stage = Schedule(Schedule.gentle().stages[-1:])
-    again = path_of(start=first.weights_, schedule=last_stage, **settings).fit(frame())
+    there = Columns(start=first.weights_, schedule=last_stage)
+    again = path_of(solver=there, **settings).fit(frame())
     assert again.trace_.start == "given"
     np.testing.assert_array_equal(again.adjacency_matrix_, first.adjacency_matrix_)
     # The start made the difference: from zero, the last stage alone ends elsewhere.
-    from_zero = path_of(start="zero", schedule=last_stage, **settings).fit(frame())
+    zero = Columns(start="zero", schedule=last_stage)
+    from_zero = path_of(solver=zero, **settings).fit(frame())
     assert (from_zero.adjacency_matrix_ != first.adjacency_matrix_).any()
 
 
@@ -136,8 +141,9 @@ def test_a_given_start_follows_the_units_of_the_path() -> None:
     X = frame().to_numpy() * [1e3, 1.0, 1e-3, 1.0, 10.0, 1.0]
     statistics = Statistics.from_table(X, list(NAMES), standardize=False)
     W = AnalyticDAG().fit(X).weights_
-    seen = statistics.with_unit_variances()
-    moved = Start("given", W).rescaled(statistics, seen).weights
+    model = AnalyticDAG(loss="likelihood-nv", solver=Columns(start=W))
+    fit = Fit(statistics, Options.of(model))
+    seen, moved = fit.seen, Start.of(fit).weights
     assert moved is not None
     np.testing.assert_allclose(
         seen.moments.residual_variances(moved),
@@ -157,7 +163,7 @@ def test_a_given_start_follows_the_units_of_the_path() -> None:
 )
 def test_a_start_that_cannot_be_is_refused(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
-        path_of(**settings).fit(frame())
+        path_of(solver=Columns(**settings)).fit(frame())
 
 
 def test_a_fit_depends_on_the_seed_only() -> None:
@@ -253,10 +259,8 @@ def test_both_paths_of_auto_share_a_checkpoint(
     [
         ({"solver": "order", "refine": False}, "refine=False would leave nothing to do"),
         ({"solver": "order", "checkpoint": "file"}, "solver='order' has none"),
-        ({"loss": "logistic"}, "cannot be refined: the order search scores Gaussian noise"),
-        ({"loss": "logistic", "refine": False}, "only Adam works with rows; use solver='adam'"),
-        ({"dtype": "float32"}, "choices of the Adam path"),
-        ({"solver": "order", "device": "cuda"}, "choices of the Adam path"),
+        ({"loss": "logistic"}, "cannot be refined: no score of the order search goes with it"),
+        ({"loss": "logistic", "refine": False}, "the exact path solves no other loss; use solver"),
     ],
 )
 def test_combinations_that_make_no_sense_are_refused(changes: dict[str, Any], message: str) -> None:

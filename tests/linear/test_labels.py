@@ -33,7 +33,8 @@ def labels(
 ) -> dict[tuple[int, int], FixedBy]:
     if allowed is None:
         allowed = np.ones_like(adjacency)
-    return directions(adjacency, to_cpdag(adjacency), allowed, equal_variances=equal_variances)
+    otherwise = FixedBy.EQUAL_VARIANCES if equal_variances else FixedBy.NOTHING
+    return directions(adjacency, to_cpdag(adjacency), allowed, otherwise)
 
 
 def test_colliders_and_what_follows_from_them() -> None:

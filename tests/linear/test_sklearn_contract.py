@@ -14,8 +14,7 @@ from analyticdag.optimize.schedule import Schedule
 # The checks look at the contract, not at the graph: a few steps are enough.
 ADAM = AnalyticDAG(
     loss="mse",
-    solver=Adam(1e-2, check_every=10),
-    schedule=Schedule.geometric(s=(1.0, 0.9), max_steps=20),
+    solver=Adam(1e-2, check_every=10, schedule=Schedule.geometric(s=(1.0, 0.9), max_steps=20)),
     refine=False,
 )
 

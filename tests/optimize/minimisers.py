@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from analyticdag.optimize.adam import Adam
-from analyticdag.optimize.exact import Columns
+from analyticdag.optimize.columns import Columns
 from analyticdag.optimize.path import Minimiser, StageResult
 from analyticdag.optimize.problem import Problem
 from analyticdag.optimize.schedule import Stage
@@ -22,8 +22,8 @@ class Slope:
         while step < min(stage.max_steps, 300) and length > 1e-12:
             loss = problem.loss.value_and_gradient(W)[1]
             push = problem.constraint(stage.s).adaptive(W)[1]
-            penalty = problem.lambda1 * problem.penalised * np.sign(W)
-            there = W - length * problem.allowed * (stage.mu * (loss + penalty) + push)
+            downhill = stage.mu * (loss + problem.prices(W) * np.sign(W)) + push
+            there = W - length * problem.masked(downhill)
             found = problem.record(there, stage, number, step + 1, Stop.TOLERANCE)
             if found.objective < record.objective:
                 W, record, step, length = there, found, step + 1, 1.5 * length

@@ -34,15 +34,14 @@ def problem(
     lambda1: float = 0.05,
     S: Any = None,
     allowed: Any = None,
-    penalised: Any = None,
+    required: Any = None,
     make: Any = np.asarray,
 ) -> Problem:
     S = covariance() if S is None else S
-    allowed = 1.0 - np.eye(D) if allowed is None else allowed
-    penalised = np.ones((D, D)) if penalised is None else penalised
-    return Problem(
-        LeastSquares(make(S)), named(constraint), lambda1, make(allowed), make(penalised)
-    )
+    allowed = ~np.eye(D, dtype=bool) if allowed is None else allowed
+    required = np.zeros((D, D), dtype=bool) if required is None else required
+    masks = make(allowed), make(required)
+    return Problem(LeastSquares(make(S)), named(constraint), lambda1, *masks)
 
 
 def zeros() -> Any:
@@ -128,10 +127,10 @@ def test_proximal_gives_exact_zeros_and_a_subgradient_does_not() -> None:
 
 
 def test_the_penalty_spares_required_edges() -> None:
-    penalised = np.ones((D, D))
-    penalised[0, 1] = 0.0
+    required = np.zeros((D, D), dtype=bool)
+    required[0, 1] = True
     for proximal in (False, True):
-        task = problem(lambda1=100.0, penalised=penalised, allowed=np.triu(np.ones((D, D)), 1))
+        task = problem(lambda1=100.0, required=required, allowed=~np.tri(D, dtype=bool))
         stage = Stage(1.0, max_steps=2000)
         W = Adam(1e-2, proximal=proximal).minimise(task, zeros(), stage, 0).weights
         assert W[0, 1] == pytest.approx(1.5, abs=0.05)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from stages import solved
 
 from analyticdag.errors import DataError, OutsideDomainError, ParameterError
 from analyticdag.functions import Exponential, Inverse, Logarithm
 from analyticdag.graphs import is_dag
-from analyticdag.optimize.columns import minimise_columns, starting_weights
+from analyticdag.optimize.columns import starting_weights
 from analyticdag.optimize.columns.descents import as_series, descent_for
 from analyticdag.optimize.columns.scaling import UnitVariances
 from analyticdag.optimize.columns.stage import best_explained_first
@@ -55,7 +56,7 @@ def test_objective_falls_from_sweep_to_sweep_and_is_the_plain_one(name, mu):
     rng = np.random.default_rng(0)
     S, function = covariance(rng), FUNCTIONS[name]
     W0 = inside(rng, len(S))
-    result = minimise_columns(S, W0, function, mu=mu, lambda1=0.05)
+    result = solved(S, W0, function, mu=mu, lambda1=0.05)
     assert result.converged
     assert result.n_sweeps == len(result.objectives) - 1
     assert np.all(np.diff(result.objectives) <= 0)
@@ -70,7 +71,7 @@ def test_objective_falls_from_sweep_to_sweep_and_is_the_plain_one(name, mu):
 def test_converges_to_a_stationary_point_with_exact_zeros(name):
     rng = np.random.default_rng(1)
     S, function, lambda1 = covariance(rng, d=8), FUNCTIONS[name], 0.2
-    W = minimise_columns(
+    W = solved(
         S, np.zeros_like(S), function, mu=0.1, lambda1=lambda1, tol=1e-12, max_sweeps=500
     ).weights
     gradient = np.empty_like(S)
@@ -91,7 +92,7 @@ def test_masks_are_respected():
     rng = np.random.default_rng(2)
     S = covariance(rng)
     allowed = rng.random(S.shape) < 0.5
-    result = minimise_columns(S, np.zeros_like(S), Inverse(), mu=0.1, lambda1=0.05, allowed=allowed)
+    result = solved(S, np.zeros_like(S), Inverse(), mu=0.1, lambda1=0.05, allowed=allowed)
     assert (result.weights[~allowed] == 0).all()
     assert (result.weights.diagonal() == 0).all()
     assert (result.weights != 0).any()
@@ -100,9 +101,7 @@ def test_masks_are_respected():
 def test_unpenalised_weights_pay_no_l1():
     S = np.array([[1.0, 0.3], [0.3, 1.0]])
     free = np.array([[False, True], [False, False]])
-    W = minimise_columns(
-        S, np.zeros((2, 2)), Logarithm(), mu=1.0, lambda1=0.5, unpenalised=free
-    ).weights
+    W = solved(S, np.zeros((2, 2)), Logarithm(), mu=1.0, lambda1=0.5, required=free).weights
     np.testing.assert_allclose(W, [[0, 0.3], [0, 0]], atol=1e-6)
 
 
@@ -110,9 +109,7 @@ def test_column_weights_multiply_the_loss_only():
     rng = np.random.default_rng(4)
     S = covariance(rng)
     weights = rng.uniform(0.2, 5, len(S))
-    result = minimise_columns(
-        S, np.zeros_like(S), Inverse(), mu=0.5, lambda1=0.1, column_weights=weights
-    )
+    result = solved(S, np.zeros_like(S), Inverse(), mu=0.5, lambda1=0.1, weights=weights)
     plain = plain_objective(S, result.weights, Inverse(), 0.5, 0.1, weights)
     assert result.objective == pytest.approx(plain, rel=1e-9)
     assert result.objectives[-1] == pytest.approx(plain, rel=1e-6)
@@ -120,9 +117,7 @@ def test_column_weights_multiply_the_loss_only():
 
 def test_same_data_same_answer():
     S = covariance(np.random.default_rng(5))
-    one, two = (
-        minimise_columns(S, np.zeros_like(S), Inverse(), mu=0.1, lambda1=0.05) for _ in range(2)
-    )
+    one, two = (solved(S, np.zeros_like(S), Inverse(), mu=0.1, lambda1=0.05) for _ in range(2))
     np.testing.assert_array_equal(one.weights, two.weights)
 
 
@@ -133,9 +128,7 @@ def test_what_is_returned_is_inside_and_what_was_claimed(seed, max_sweeps):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(50, 20)) @ (np.eye(20) + rng.normal(size=(20, 20)))
     S = X.T @ X / len(X)
-    result = minimise_columns(
-        S, np.zeros_like(S), Logarithm(), mu=1e3, lambda1=0.01, max_sweeps=max_sweeps
-    )
+    result = solved(S, np.zeros_like(S), Logarithm(), mu=1e3, lambda1=0.01, max_sweeps=max_sweeps)
     assert np.isfinite(result.objective)
     assert result.objectives[-1] == pytest.approx(result.objective, rel=1e-6)
     assert result.objective < 0.95 * result.objectives[0]
@@ -181,7 +174,7 @@ def test_survives_ill_conditioned_covariances(order, trouble):
     function = Logarithm() if order == 1 else Inverse() ** (order - 1)
     W = starting_weights(S, 300)
     for mu in (1.0, 1e-2, 1e-4):
-        result = minimise_columns(S, W, function, mu=mu, lambda1=0.05)
+        result = solved(S, W, function, mu=mu, lambda1=0.05)
         W = result.weights
         assert np.isfinite(W).all()
         assert np.isfinite(result.objective)
@@ -203,19 +196,19 @@ def test_refuses_what_it_cannot_use():
     S, W = np.eye(3), np.zeros((3, 3))
     arguments = {"mu": 1.0, "lambda1": 0.1}
     with pytest.raises(DataError, match="square and alike"):
-        minimise_columns(S, np.zeros((2, 2)), Inverse(), **arguments)
+        solved(S, np.zeros((2, 2)), Inverse(), **arguments)
     with pytest.raises(DataError, match="NaN"):
-        minimise_columns(S * np.nan, W, Inverse(), **arguments)
+        solved(S * np.nan, W, Inverse(), **arguments)
     with pytest.raises(ParameterError, match="mu must be"):
-        minimise_columns(S, W, Inverse(), **{**arguments, "mu": 0.0})
+        solved(S, W, Inverse(), **{**arguments, "mu": 0.0})
     with pytest.raises(ParameterError, match="lambda1"):
-        minimise_columns(S, W, Inverse(), **{**arguments, "lambda1": -1.0})
-    with pytest.raises(ParameterError, match="column_weights"):
-        minimise_columns(S, W, Inverse(), column_weights=np.zeros(3), **arguments)
+        solved(S, W, Inverse(), **{**arguments, "lambda1": -1.0})
+    with pytest.raises(ParameterError, match="weights must be one finite"):
+        solved(S, W, Inverse(), weights=np.zeros(3), **arguments)
     with pytest.raises(ParameterError, match="W0 has weights"):
-        minimise_columns(S, W + np.eye(3) * 0.1, Inverse(), **arguments)
+        solved(S, W + np.eye(3) * 0.1, Inverse(), **arguments)
     with pytest.raises(OutsideDomainError):
-        minimise_columns(S, 2 * (np.ones((3, 3)) - np.eye(3)), Inverse(), **arguments)
+        solved(S, 2 * (np.ones((3, 3)) - np.eye(3)), Inverse(), **arguments)
 
 
 def test_start_is_a_dag_that_keeps_to_the_masks():

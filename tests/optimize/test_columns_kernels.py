@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from stages import solved
 
 from analyticdag.functions import Exponential, Inverse, Logarithm
 from analyticdag.optimize.columns import (
     column,
     descents,
     elastic,
-    minimise_columns,
     resolvent,
     walks,
 )
@@ -196,7 +196,7 @@ def test_a_stage_is_the_same_interpreted(function, monkeypatch):
     S = X.T @ X / len(X)
 
     def stage():
-        return minimise_columns(S, np.zeros_like(S), function, mu=0.1, lambda1=0.02, max_sweeps=20)
+        return solved(S, np.zeros_like(S), function, mu=0.1, lambda1=0.02, max_sweeps=20)
 
     built = stage()
     for piece in (column, elastic, resolvent, walks):

@@ -10,17 +10,16 @@ import pytest
 
 from analyticdag.errors import ParameterError
 from analyticdag.functions import Inverse, Truncated, named
-from analyticdag.losses import GaussianLikelihood, LeastSquares, Logistic, Loss
+from analyticdag.losses import EqualVariances, LeastSquares, Logistic, Loss, UnequalVariances
 from analyticdag.optimize.adam import Adam
-from analyticdag.optimize.columns import starting_weights
-from analyticdag.optimize.exact import Columns
+from analyticdag.optimize.columns import Columns, starting_weights
 from analyticdag.optimize.path import PathState, follow
 from analyticdag.optimize.problem import Problem
 from analyticdag.optimize.schedule import Schedule, Stage
 from analyticdag.optimize.trace import Status, Stop
 
 D = 5
-FREE = 1.0 - np.eye(D)
+FREE = ~np.eye(D, dtype=bool)
 
 
 def covariance() -> Any:
@@ -29,11 +28,10 @@ def covariance() -> Any:
 
 
 def problem(
-    loss: Loss | None = None, *, lambda1: float = 0.05, allowed: Any = FREE, penalised: Any = None
+    loss: Loss | None = None, *, lambda1: float = 0.05, allowed: Any = FREE, required: Any = None
 ) -> Problem:
     loss = LeastSquares(covariance()) if loss is None else loss
-    penalised = np.ones((D, D)) if penalised is None else penalised
-    return Problem(loss, named("order-2"), lambda1, allowed, penalised)
+    return Problem(loss, named("order-2"), lambda1, allowed, required)
 
 
 def test_it_goes_below_where_adam_stopped() -> None:
@@ -45,7 +43,7 @@ def test_it_goes_below_where_adam_stopped() -> None:
 
 
 def test_it_leaves_exact_zeros_and_forbidden_edges_alone() -> None:
-    allowed = np.triu(np.ones((D, D)), 1)
+    allowed = np.triu(FREE)
     W = (
         Columns()
         .minimise(problem(allowed=allowed, lambda1=0.3), np.zeros((D, D)), Stage(1.0), 0)
@@ -56,9 +54,9 @@ def test_it_leaves_exact_zeros_and_forbidden_edges_alone() -> None:
 
 
 def test_the_penalty_spares_required_edges() -> None:
-    penalised = np.ones((D, D))
-    penalised[0, 1] = 0.0
-    task = problem(lambda1=100.0, penalised=penalised, allowed=np.triu(np.ones((D, D)), 1))
+    required = np.zeros((D, D), dtype=bool)
+    required[0, 1] = True
+    task = problem(lambda1=100.0, required=required, allowed=np.triu(FREE))
     W = Columns().minimise(task, np.zeros((D, D)), Stage(1.0), 0).weights
     assert W[0, 1] == pytest.approx(1.5, abs=1e-3)
     assert np.count_nonzero(W) == 1
@@ -75,8 +73,8 @@ def test_a_warm_start_outside_gets_a_larger_domain_and_the_record_says_so() -> N
 
 @pytest.mark.parametrize("equal", [True, False])
 def test_likelihoods_settle_on_their_own_variances(equal: bool) -> None:
-    loss = GaussianLikelihood(covariance(), equal_variances=equal)
-    allowed = np.triu(np.ones((D, D)), 1)
+    loss = (EqualVariances if equal else UnequalVariances)(covariance())
+    allowed = np.triu(FREE)
     task = problem(loss, allowed=allowed, lambda1=0.0)
     result = Columns().minimise(task, np.zeros((D, D)), Stage(1.0), 0)
     np.testing.assert_allclose(result.weights, 1.5 * np.eye(D, k=1), atol=1e-3)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import networkx as nx
@@ -13,7 +12,7 @@ from minimisers import MINIMISERS, Slope
 from analyticdag import AnalyticDAG
 from analyticdag.errors import ParameterError
 from analyticdag.functions import Inverse, Truncated, named
-from analyticdag.losses import COVARIANCE_LOSSES, LeastSquares, covariance
+from analyticdag.losses import LeastSquares, covariance
 from analyticdag.optimize.path import Traits, traits_of
 from analyticdag.optimize.problem import Problem
 from analyticdag.optimize.schedule import Schedule, Stage
@@ -25,9 +24,9 @@ STAGE = Stage(0.1, max_steps=400)
 
 
 def problem(constraint: str = "order-2") -> Problem:
-    allowed = 1.0 - np.eye(6)
-    allowed[0, 1] = 0.0
-    return Problem(LeastSquares(covariance(DATA)), named(constraint), 0.05, allowed, allowed)
+    allowed = ~np.eye(6, dtype=bool)
+    allowed[0, 1] = False
+    return Problem(LeastSquares(covariance(DATA)), named(constraint), 0.05, allowed)
 
 
 def start() -> Any:
@@ -47,26 +46,13 @@ def test_it_goes_downhill_where_it_may_and_says_why_it_stopped(name: str, constr
     assert result.n_steps >= last.step >= 1
     assert last.objective < equation.record(W, STAGE, 3, 0).objective
     assert last.objective == pytest.approx(equation.record(result.weights, STAGE, 3, 0).objective)
-    assert not result.weights[equation.allowed == 0].any()
+    assert not result.weights[~equation.allowed].any()
 
 
 @every_minimiser
 def test_it_is_repeatable(name: str) -> None:
     first, second = (MINIMISERS[name].minimise(problem(), start(), STAGE, 0) for _ in range(2))
     np.testing.assert_array_equal(first.weights, second.weights)
-
-
-@pytest.mark.filterwarnings("ignore::analyticdag.errors.NotConvergedWarning")
-@every_minimiser
-def test_the_estimator_takes_it_with_every_loss(name: str) -> None:
-    schedule = Schedule.geometric(s=[1.0, 0.8], max_steps=300)
-    for loss, refine in itertools.product(COVARIANCE_LOSSES, (True, False)):
-        model = AnalyticDAG(
-            solver=MINIMISERS[name], loss=loss, refine=refine, schedule=schedule, lambda1=0.05
-        )
-        assert nx.is_directed_acyclic_graph(model.fit(DATA).graph_)
-        assert model.trace_.start == traits_of(MINIMISERS[name]).start
-        assert len(model.trace_.records) >= 2
 
 
 def test_a_minimiser_without_traits_has_the_defaults() -> None:
@@ -91,10 +77,8 @@ def test_what_it_says_about_itself_is_heeded() -> None:
     assert [record.s for record in model.trace_.records] == [0.9]
     with pytest.raises(ParameterError, match="no poles above the second"):
         AnalyticDAG(solver=Picky(), constraint="order-3").fit(DATA)
-    with pytest.raises(ParameterError, match="loss='logistic' needs the rows"):
+    with pytest.raises(ParameterError, match="does not say that it is least squares"):
         AnalyticDAG(solver=Picky(), loss="logistic", refine=False).fit(DATA > 0)
-    with pytest.raises(ParameterError, match="device and dtype"):
-        AnalyticDAG(solver=Picky(), dtype="float32").fit(DATA)
 
 
 def test_rows_go_to_who_takes_every_loss() -> None:

@@ -18,6 +18,7 @@ from analyticdag.datasets import load_sachs
 from analyticdag.errors import AnalyticDAGWarning
 from analyticdag.io import SavedRun, audit_table, record_of, run_of_weights, to_networkx
 from analyticdag.optimize import Schedule
+from analyticdag.optimize.adam import Adam
 from analyticdag.report import write_report
 from analyticdag.simulate import simulate
 
@@ -49,11 +50,10 @@ def sachs_run() -> SavedRun:
         warnings.simplefilter("ignore", AnalyticDAGWarning)
         model = AnalyticDAG(
             loss="likelihood-nv",
-            solver="adam",
+            solver=Adam(schedule=Schedule.paper().with_steps(600)),
             refine=False,
             standardize=True,
             w_threshold=0.05,
-            schedule=Schedule.paper().with_steps(600),
         ).fit(X)
     audit = audit_table(X, model.adjacency_matrix_.astype(bool))
     return record_of(model, names=sachs.names, audit=audit)

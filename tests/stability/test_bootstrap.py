@@ -46,8 +46,8 @@ def data(n: int = 60) -> np.ndarray[Any, Any]:
 
 def quick_fit(**changes: Any) -> AnalyticDAG:
     schedule = Schedule([Stage(mu=0.1, s=1.0, max_steps=40)])
-    adam = Adam(learning_rate=0.02)
-    return AnalyticDAG(loss="mse", solver=adam, refine=False, schedule=schedule, **changes)
+    adam = Adam(learning_rate=0.02, schedule=schedule)
+    return AnalyticDAG(loss="mse", solver=adam, refine=False, **changes)
 
 
 def frequencies(result: Stability) -> list[Any]:

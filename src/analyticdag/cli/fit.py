@@ -118,7 +118,6 @@ def fit_command(
         "standardize": standardize,
         "random_state": seed,
         "n_jobs": jobs,
-        "schedule": _schedule(solver, max_steps),
     }
     parameters = {name: value for name, value in given.items() if value is not None}
     plan = Plan(model, parameters, max_steps, refit=refit)
@@ -234,16 +233,6 @@ def number_or_word(text: str | None) -> float | str | None:
         return text
 
 
-def _schedule(solver: str | None, max_steps: int | None) -> Any:
-    if max_steps is None:
-        return None
-    if max_steps < 1:
-        raise ParameterError(f"--max-steps must be at least 1, not {max_steps}")
-    from analyticdag.linear.options import preset_schedule
-
-    return preset_schedule(solver).with_steps(max_steps)
-
-
 def _learn(
     table: Table,
     known: Knowledge | None,
@@ -276,7 +265,7 @@ def _learn(
         shape=(len(table.values), len(table.names)),
         parameters={
             **parameters,
-            "schedule": str(parameters.get("schedule") or "default"),
+            "max_steps": plan.max_steps,
             "resamples": resamples[0],
             "model": plan.model,
             "gamma": model.trace_.gamma(model.loss_),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MODELS = ("linear", "nonlinear", "auto")
 # Parameters of a fit that networks have too; the others are for lines only.
 _SHARED = ("constraint", "lambda1", "w_threshold", "refine", "random_state")
-_NEVER_MIND = ("schedule", "n_jobs")  # steps have their own way in, processes change no result
+_NEVER_MIND = ("n_jobs",)  # processes change no result
 # Networks of more columns take more than minutes: who wants that says so.
 MOST_COLUMNS = 50
 
@@ -66,8 +66,12 @@ class Plan:
 
     def _lines(self, known: Knowledge | None, checkpoint: Path | None) -> AnalyticDAG:
         from analyticdag import AnalyticDAG
+        from analyticdag.linear.options import solver_with
 
-        return AnalyticDAG(**self.parameters, knowledge=known, verbose=1, checkpoint=checkpoint)
+        given = dict(self.parameters)
+        changes = {"max_steps": self.max_steps, "start": given.pop("start", None)}
+        given["solver"] = solver_with(given.get("solver"), **changes)
+        return AnalyticDAG(**given, knowledge=known, verbose=1, checkpoint=checkpoint)
 
     def _networks(self, known: Knowledge | None, checkpoint: Path | None) -> NonlinearDAG:
         """Return DAGMA's network, which takes seconds where GraN-DAG takes minutes."""

@@ -31,7 +31,6 @@ from analyticdag.diagnostics.scale import (
 )
 from analyticdag.errors import DataError
 from analyticdag.least_squares import weights_on_parents
-from analyticdag.linear.options import SCALE_LOSSES
 from analyticdag.losses import covariance
 from analyticdag.moments import Moments
 
@@ -52,7 +51,7 @@ def diagnose(estimator: Any, X: Any, *, refit: bool = True) -> Diagnostics:
     if len(values) < 2:
         advice = "every row was perturbed, so there is no undisturbed one to check the model on"
         return Diagnostics((Check("undisturbed rows", Level.NOTE, advice),))
-    few = few_valued(values) & (estimator.loss_ != "logistic")
+    few = few_valued(values) & (not estimator.loss_traits_.binary)
     checks = _of_columns(estimator, table, values, few, names)
     if hasattr(estimator, "standardize"):  # its equations are linear
         checks += _of_lines(estimator, values, few, names)
@@ -74,7 +73,7 @@ def _of_columns(
         check_collinearity(R, names, len(values)),
         check_rows(len(values), len(names), int(adjacency.sum(axis=0).max())),
         check_varsortability(
-            adjacency, covariance(values), scale_matters=estimator.loss_ in SCALE_LOSSES
+            adjacency, covariance(values), scale_matters=estimator.loss_traits_.reads_scales
         ),
         check_r2_sortability(adjacency, R, len(values)),
     ]

@@ -21,7 +21,6 @@ from analyticdag._validation import looks_standardised
 from analyticdag.diagnostics.result import Check, Level, listing
 from analyticdag.errors import AnalyticDAGWarning
 from analyticdag.io.audit import varsortability
-from analyticdag.linear.options import SCALE_LOSSES
 
 logger = logging.getLogger(__name__)
 
@@ -108,12 +107,12 @@ def _needs_no_refit(estimator: Any, variances: FloatArray) -> str:
     """Say why standardising cannot change the answer, or nothing."""
     if estimator.standardize or looks_standardised(variances[variances > 0]):
         return "the columns were standardised: units play no part"
-    if estimator.loss_ == "logistic":
+    if estimator.loss_traits_.binary:
         return "0/1 data have no units"
     # A refit would only find another local optimum, and say nothing about units. Without a search
     # the penalty and the threshold of the path decide, and these read units under any loss.
     searched = getattr(estimator, "refine", True) or getattr(estimator, "solver", "") == "order"
-    if estimator.loss_ not in SCALE_LOSSES and searched:
+    if not estimator.loss_traits_.reads_scales and searched:
         return "the score does not depend on units"
     return ""
 
@@ -121,7 +120,7 @@ def _needs_no_refit(estimator: Any, variances: FloatArray) -> str:
 def _open(estimator: Any) -> BoolArray:
     """Return the pairs whose direction the result does not claim to know."""
     cpdag: BoolArray = estimator.cpdag_ != 0
-    claimed = estimator.loss_ in SCALE_LOSSES
+    claimed = estimator.loss_traits_.reads_scales
     return np.zeros_like(cpdag) if claimed else cpdag & cpdag.T
 
 

@@ -48,10 +48,10 @@ class Known:
                 "effects need a fitted AnalyticDAG, or a graph with data through "
                 f"fit_graph(graph, data); got {type(model).__name__}"
             )
-        if model.loss_ == "logistic":
+        if model.loss_traits_.binary:
             raise ParameterError(
-                "effects are those of linear equations, and loss='logistic' learned log-odds; fit "
-                "with another loss"
+                f"effects are those of linear equations, and loss={model.loss_!r} learned "
+                "log-odds; fit with another loss"
             )
         names = list(model.class_graph_.nodes)
         edges = nx.to_numpy_array(model.class_graph_, weight=None) != 0

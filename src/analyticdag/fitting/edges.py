@@ -102,16 +102,16 @@ def edge_strength(moments: Moments, adjacency: BoolArray) -> Strength:
 
 
 def directions(
-    adjacency: BoolArray, cpdag: BinaryArray, allowed: BoolArray, *, equal_variances: bool
+    adjacency: BoolArray, cpdag: BinaryArray, allowed: BoolArray, otherwise: FixedBy
 ) -> dict[tuple[int, int], FixedBy]:
     """Return what fixed each edge; `allowed` is what knowledge alone permits.
 
-    `cpdag` is the class of the graph, given the interventions if there were any.
+    `cpdag` is the class of the graph, given the interventions if there were any. What none of these
+    fixes, the method did: `otherwise` says by what.
     """
     observed = to_cpdag(adjacency)
     known = orient_with_knowledge(cpdag, allowed) != 0
     colliders = _in_colliders(adjacency)
-    last = FixedBy.EQUAL_VARIANCES if equal_variances else FixedBy.NOTHING
     fixed = {}
     for i, j in np.argwhere(adjacency).tolist():
         if not allowed[j, i]:
@@ -122,7 +122,7 @@ def directions(
         elif not cpdag[j, i]:
             fixed[i, j] = FixedBy.INTERVENTIONS
         else:
-            fixed[i, j] = last if known[j, i] else FixedBy.KNOWLEDGE
+            fixed[i, j] = otherwise if known[j, i] else FixedBy.KNOWLEDGE
     return fixed
 
 

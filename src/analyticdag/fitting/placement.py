@@ -31,8 +31,10 @@ class Placement:
     dtype: Any
 
     def put(self, array: Any) -> Array:
-        """Return a NumPy array as an array of this place."""
-        return self.xp.asarray(np.asarray(array), dtype=self.dtype, device=self.device)
+        """Return a NumPy array as an array of this place; a mask stays a mask."""
+        array = np.asarray(array)
+        dtype = self.xp.bool if array.dtype == bool else self.dtype
+        return self.xp.asarray(array, dtype=dtype, device=self.device)
 
 
 def choose_placement(X: Any, device: str | None, dtype: str | None) -> Placement:

@@ -161,10 +161,8 @@ def _plain_or_none(value: Any) -> dict[str, Any] | None:
 
 def _parameters(estimator: Any) -> dict[str, Any]:
     """Return the parameters, and as "chosen" the values that the data chose for them."""
-    given = estimator.get_params(deep=False)
-    if "start" in given:  # by its name: it may be a matrix
-        given["start"] = estimator.trace_.start or None
-    found = {key: plain(value) for key, value in given.items()}
+    found = {key: plain(value) for key, value in estimator.get_params(deep=False).items()}
+    found["start"] = estimator.trace_.start or None
     if isinstance(estimator.trace_, Trace) and estimator.trace_.search:
         gamma = estimator.trace_.gamma(estimator.loss_)
         found["search"] = {"plan": estimator.trace_.plan, "gamma": gamma}
@@ -192,7 +190,7 @@ def run_of_weights(
     order = topological_order(adjacency, names)
     cpdag = to_cpdag(adjacency)
     allowed = (knowledge or Knowledge()).resolve(names).allowed
-    fixed = directions(adjacency, cpdag, allowed, equal_variances=False)
+    fixed = directions(adjacency, cpdag, allowed, FixedBy.NOTHING)
     edges = tuple(
         EdgeRecord(i, j, float(W[i, j]), str(fixed[i, j]), _in_sd(W, i, j, audit))
         for i, j in edge_list(W)

@@ -39,8 +39,9 @@ from scipy.stats import chi2
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.fitting.statistics import Statistics
+from analyticdag.losses import EqualVariances, UnequalVariances
 
-EQUAL, UNEQUAL = "likelihood-ev", "likelihood-nv"
+EQUAL, UNEQUAL = EqualVariances.traits.name, UnequalVariances.traits.name
 GAUSSIAN = 3.0  # its kurtosis
 _CHANCE = 0.999  # spreads up to this quantile are put down to chance
 # Unequal variances of moderate size: their logarithms have this standard deviation (one noise is

@@ -1,7 +1,7 @@
 """`AnalyticDAG`, the scikit-learn estimator.
 
 fit            -> check_table      -> Statistics ┐       (with interventions: by column)
-fit_covariance -> check_covariance -> Statistics ┴> learn -> attributes
+fit_covariance -> check_covariance -> Statistics ┴> Fit -> learn -> attributes
 """
 
 from __future__ import annotations
@@ -39,7 +39,6 @@ from analyticdag.fitting.edges import (
     near_border,
 )
 from analyticdag.fitting.fitted import keep_graph
-from analyticdag.fitting.placement import choose_placement
 from analyticdag.fitting.statistics import Statistics
 from analyticdag.functions import AnalyticFunction, Truncated
 from analyticdag.interventions import equivalence_class, intervention_mask
@@ -47,13 +46,12 @@ from analyticdag.knowledge import Knowledge
 from analyticdag.linear.choice import LossChoice
 from analyticdag.linear.ignored import warn_about_ignored
 from analyticdag.linear.learn import Learned, learn
-from analyticdag.linear.options import SCALE_LOSSES, Options
-from analyticdag.linear.paths import edge_masks, path_statistics
-from analyticdag.linear.selection import Selection, select
-from analyticdag.losses import Logistic
+from analyticdag.linear.options import Options, refuse_moved
+from analyticdag.linear.paths import Fit
+from analyticdag.linear.selection import Selection
+from analyticdag.losses import Logistic, LossClass, LossTraits
 from analyticdag.moments import Moments
-from analyticdag.optimize.path import Minimiser, traits_of
-from analyticdag.optimize.schedule import Schedule
+from analyticdag.optimize.path import Minimiser
 from analyticdag.optimize.trace import Status, Trace
 
 _OPEN = FixedBy.NOTHING
@@ -64,10 +62,10 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    loss : "auto", "mse", "likelihood-ev", "likelihood-nv" or "logistic"
+    loss : "auto", "mse", "likelihood-ev", "likelihood-nv", "logistic" or a class of losses
         Least squares; the Gaussian likelihood with equal or with unequal noise variances; the
-        Bernoulli likelihood for 0/1 data. "auto" fits equal and unequal variances and lets BIC
-        decide (`loss_` says which, `loss_choice_` by how much).
+        Bernoulli likelihood for 0/1 data; one of your own (`losses.Loss`). "auto" fits equal and
+        unequal variances and lets BIC decide (`loss_` says which, `loss_choice_` by how much).
     constraint : "exponential", "order-1", "order-2", … or an AnalyticFunction
     lambda1 : weight of the path's l1 penalty; larger gives fewer edges. "auto" (or "ebic"), "cv"
         and "stars" choose it (see `linear.selection`).
@@ -76,25 +74,20 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
         "auto" searches from cheap orders and follows the path too where it can matter
         (`trace_.plan` says what was done and why); with refine=False it is "fast". "fast" follows
         the path with every stage solved exactly, "adam" as published in the paper's Algorithm 2;
-        "order" follows no path and searches from cheap orders.
+        "order" follows no path and searches from cheap orders. The schedule and the start of a
+        path, its device and its precision are set there: `Adam(device="cuda")`.
     refine : search over orders, from the path's order and from cheap ones, for the graph with the
         best penalised score, which then alone decides which edges stay. False returns the path's
         own answer.
     knowledge : Knowledge or None
     candidates : None, "correlation", "markov", "pc" or a boolean (d, d) mask of possible edges
     standardize : learn on columns scaled to variance one; `weights_` refer to those.
-    schedule : Schedule or None, for `Schedule.paper()` with Adam, else `Schedule.gentle()`.
-    device : None or "cpu" for NumPy, "cuda" or another Torch device; solver "adam" only.
-    dtype : None or "float64", or "float32"; the latter with solver "adam" only.
     random_state : seed of the search. None is a fixed seed.
     n_jobs : threads of the order search, None for as many as BLAS may use; the result does not
         depend on it.
     verbose : 1 reports every stage to the logger "analyticdag".
     checkpoint : None, or a file that keeps the state of the path after every stage; a fit that
         was killed goes on from there when repeated.
-    start : where the path begins: "zero", "variance" (parents among columns of smaller variance),
-        or weights like `weights_`, of an earlier fit for instance. None: "variance" for the exact
-        path, "zero" for Adam. `trace_.start` says which it was.
     gamma : price of an edge in the order search, log n + 4·gamma·log d for n rows and d columns:
         more gives fewer edges. "auto" goes by the number of columns (`linear.refine`).
 
@@ -114,7 +107,7 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
     removed_edges_ : list of (source, target) that were dropped to break cycles or to respect
         max_parents.
     h_ : the constraint at `weights_`; zero.
-    loss_ : the name of the loss that was used.
+    loss_ : the name of the loss that was used; `loss_traits_` says what it assumes.
     loss_choice_ : LossChoice, the two scores behind "auto"; None with any other loss.
     selection_ : Selection, the series of lambdas behind "auto"; None where none was chosen.
     trace_ : Trace; what happened at every stage, and in the search which start won.
@@ -129,7 +122,7 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        loss: str = "auto",
+        loss: str | LossClass = "auto",
         constraint: str | AnalyticFunction | Truncated = "order-2",
         lambda1: float | str = 0.05,
         w_threshold: float | str = 0.3,
@@ -138,16 +131,16 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
         knowledge: Knowledge | None = None,
         candidates: str | BoolArray | None = None,
         standardize: bool = False,
-        schedule: Schedule | None = None,
-        device: str | None = None,
-        dtype: str | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
         checkpoint: str | os.PathLike[str] | None = None,
-        start: str | FloatArray | None = None,
         gamma: float | str | None = "auto",
+        **moved: Any,
     ) -> None:
+        refuse_moved(moved)
+        if moved:
+            raise TypeError(f"AnalyticDAG has no parameter {next(iter(moved))!r}")
         self.loss = loss
         self.constraint = constraint
         self.lambda1 = lambda1
@@ -157,14 +150,10 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
         self.knowledge = knowledge
         self.candidates = candidates
         self.standardize = standardize
-        self.schedule = schedule
-        self.device = device
-        self.dtype = dtype
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.checkpoint = checkpoint
-        self.start = start
         self.gamma = gamma
 
     weights_: FloatArray
@@ -178,6 +167,7 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
     removed_edges_: list[tuple[Hashable, Hashable]]
     h_: float
     loss_: str
+    loss_traits_: LossTraits
     loss_choice_: LossChoice | None
     selection_: Selection | None
     trace_: Trace
@@ -202,12 +192,13 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
         perturbed = intervention_mask(interventions, names, len(values))
         if perturbed is not None:
             options.check_interventions()
-        with one_blas_thread():
+        with one_blas_thread(), held_checkpoint(options.checkpoint):
             statistics = Statistics.from_table(
                 values, names, standardize=options.standardize, perturbed=perturbed
             )
-            with held_checkpoint(options.checkpoint):
-                return self._fit(statistics, options, X)
+            _warn_about_scales(statistics, options)
+            fit = Fit(statistics, options, like=X)
+            return self._keep(fit, learn(fit))
 
     def fit_covariance(self, S: Any, *, n_samples: int) -> Self:
         """Learn the graph from a covariance of `n_samples` rows that are not needed themselves."""
@@ -217,8 +208,16 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
         statistics = Statistics.from_covariance(
             values, n_samples, column_names(self, len(values)), standardize=options.standardize
         )
+        _warn_about_scales(statistics, options)
         with one_blas_thread(), held_checkpoint(options.checkpoint):
-            return self._fit(statistics, options, S)
+            fit = Fit(statistics, options, like=S)
+            return self._keep(fit, learn(fit))
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters of this estimator, as everywhere in scikit-learn."""
+        refuse_moved(params)
+        changed: Self = super().set_params(**params)
+        return changed
 
     def score(self, X: Any, y: None = None) -> float:
         """Return the mean log-likelihood of the rows of X, for data held out from the fit.
@@ -229,7 +228,7 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         values = check_table(self, X, reset=False) / self.scale_
-        if self.loss_ == "logistic":
+        if self.loss_traits_.binary:
             return -Logistic(values).value(self.weights_)
         centred = values - self.mean_ / self.scale_
         varies = self.noise_variances_ > 0
@@ -263,8 +262,8 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
         A column is predicted from its direct causes only; one without causes by its mean.
         """
         check_is_fitted(self)
-        if self.loss_ == "logistic":
-            raise ParameterError("predict is for linear equations, not for loss='logistic'")
+        if self.loss_traits_.binary:
+            raise ParameterError(f"predict is for linear equations, not for loss={self.loss_!r}")
         values = check_table(self, X, reset=False)
         weights = self.weights_ * self.scale_ / self.scale_[:, None]
         expected: FloatArray = self.mean_ + (values - self.mean_) @ weights
@@ -272,74 +271,54 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
             return expected
         return expected[:, Known.of(self).position(target, "target")]
 
-    def _fit(self, statistics: Statistics, options: Options, like: Any) -> Self:
-        if statistics.looks_standardised and options.loss in SCALE_LOSSES:
-            warnings.warn(
-                f"loss={options.loss!r} reads directions from the scales of the columns, but all "
-                "variances are the same; use loss='likelihood-nv', or data in their own units",
-                ScaleWarning,
-                stacklevel=3,
-            )
-        masks = edge_masks(statistics, options)
-        # A minimiser may work on the caller's kind of array; compiled kernels read NumPy's.
-        any_array = options.minimiser is not None and traits_of(options.minimiser).any_array
-        place = choose_placement(like if any_array else None, self.device, self.dtype)
-        self.selection_ = None
-        seen = path_statistics(statistics, options)
-        start = options.start.checked(statistics, masks).rescaled(statistics, seen)
-        options = replace(options, start=start)
-        if options.to_choose:
-            self.selection_, start = select(seen, options, masks, place)
-            best = self.selection_.best
-            options = replace(
-                options, lambda1=best.lambda1, w_threshold=best.w_threshold, start=start
-            )
-        learned = learn(statistics, options, masks, place)
-        self._keep(statistics, options, learned)
-        warn_about_ignored(self, path=bool(learned.trace.records), stacklevel=3)
-        return self
-
-    def _keep(self, statistics: Statistics, options: Options, learned: Learned) -> None:
+    def _keep(self, fit: Fit, learned: Learned) -> Self:
         """Set the learned attributes."""
-        names, finished = statistics.names, learned.finished
+        statistics, finished = fit.statistics, learned.finished
         W = finished.weights
         self.interventions_ = statistics.perturbed
         cpdag = equivalence_class(finished.adjacency, self.interventions_)
-        edges = self._edge_table(statistics, options, learned, cpdag)
-        keep_graph(self, names, finished, cpdag, edges)
-        self.h_ = float(Acyclicity(options.function).value(W))
-        self.loss_, self.loss_choice_ = learned.loss, learned.choice
+        edges = _edge_table(fit, learned, cpdag)
+        keep_graph(self, statistics.names, finished, cpdag, edges)
+        self.h_ = float(Acyclicity(fit.options.function).value(W))
+        self.loss_, self.loss_traits_ = learned.loss.name, learned.loss
+        self.loss_choice_, self.selection_ = learned.choice, learned.selection
         self.trace_, self.status_, self.n_iter_ = learned.trace, learned.status, learned.n_iter
         self.mean_, self.scale_ = statistics.undisturbed_mean(W), statistics.scale
         self.moments_ = statistics.moments
-        self.noise_variances_ = _noise_variances(
-            statistics, W, pooled=self.loss_ == "likelihood-ev"
-        )
+        pooled = learned.loss.variances == "equal"
+        self.noise_variances_ = _noise_variances(statistics, W, pooled=pooled)
         if self.status_ is Status.SEARCHED and any(e.fixed_by is _OPEN for e in self.edges_):
             self.status_ = Status.CLASS_FOUND
         self.advice_ = str(self.status_.value)
         if not self.status_.converged:
-            warnings.warn(self.advice_, NotConvergedWarning, stacklevel=4)
+            warnings.warn(self.advice_, NotConvergedWarning, stacklevel=3)
+        warn_about_ignored(self, path=bool(learned.trace.records), stacklevel=3)
+        return self
 
-    def _edge_table(
-        self, statistics: Statistics, options: Options, learned: Learned, cpdag: BinaryArray
-    ) -> tuple[Edge, ...]:
-        """Return what is known about every edge."""
-        names, adjacency = statistics.names, learned.finished.adjacency
-        n, W = statistics.moments.samples_of, learned.finished.weights
-        strength = edge_strength(statistics.moments, adjacency)
-        fixed = directions(
-            adjacency,
-            cpdag,
-            options.knowledge.resolve(names).allowed,
-            equal_variances=learned.loss in SCALE_LOSSES,
+
+def _warn_about_scales(statistics: Statistics, options: Options) -> None:
+    if statistics.looks_standardised and options.traits.reads_scales:
+        warnings.warn(
+            f"loss={options.traits.name!r} reads directions from the scales of the columns, but "
+            "all variances are the same; use loss='likelihood-nv', or data in their own units",
+            ScaleWarning,
+            stacklevel=3,
         )
-        price = learned.trace.edge_price(learned.loss)
-        near = near_border(W, strength, n, threshold=options.w_threshold, price=price)
-        if learned.loss == "logistic":
-            # Weights of log-odds: the error of a linear slope would be on another scale.
-            strength = replace(strength, standard_error=np.full_like(W, np.nan))
-        return edge_table(names, W, strength, fixed, near)
+
+
+def _edge_table(fit: Fit, learned: Learned, cpdag: BinaryArray) -> tuple[Edge, ...]:
+    """Return what is known about every edge."""
+    names, adjacency = fit.statistics.names, learned.finished.adjacency
+    moments, W = fit.statistics.moments, learned.finished.weights
+    strength = edge_strength(moments, adjacency)
+    allowed = fit.options.knowledge.resolve(names).allowed
+    fixed = directions(adjacency, cpdag, allowed, FixedBy(learned.loss.fixed_by))
+    price = learned.trace.edge_price(learned.loss.name)
+    near = near_border(W, strength, moments.samples_of, threshold=learned.w_threshold, price=price)
+    if learned.loss.binary:
+        # Log-odds, for instance: the error of a linear slope would be on another scale.
+        strength = replace(strength, standard_error=np.full_like(W, np.nan))
+    return edge_table(names, W, strength, fixed, near)
 
 
 def _noise_variances(statistics: Statistics, W: FloatArray, *, pooled: bool) -> FloatArray:

@@ -9,8 +9,6 @@ from typing import Any
 from analyticdag._parameters import shown
 from analyticdag.errors import IgnoredParameterWarning
 
-_OF_THE_PATH = ("constraint", "schedule", "start")
-
 
 def warn_about_ignored(estimator: Any, *, path: bool, stacklevel: int) -> None:
     """Warn once, if something was set that had no influence on the graph.
@@ -28,7 +26,7 @@ def warn_about_ignored(estimator: Any, *, path: bool, stacklevel: int) -> None:
     else:
         said += _said(estimator, ("gamma",), "it is a price of the order search; use refine=True")
     if not path:
-        said += _said(estimator, _OF_THE_PATH, "no path was followed; use solver='fast'")
+        said += _said(estimator, ("constraint",), "no path was followed; use solver='fast'")
     if said:
         warnings.warn("; ".join(said), IgnoredParameterWarning, stacklevel=stacklevel + 1)
 

@@ -1,18 +1,15 @@
 """From statistics to a DAG: the path, the search, or one after the other.
 
-    solver, refine    what is done
-    "auto", True      search from cheap orders; from the path's where it can matter (`auto`)
-    "auto", False     follow the path; threshold, break cycles
-    "order"           search from cheap orders
-    path, False       follow the path; threshold, break cycles
-    path, True        follow the path; search from its order and from cheap ones
+    refine=False            1. choose lambda1 and threshold, where the data are asked to
+                            2. follow the path
+                            3. threshold, break cycles
+    refine=True             1. follow the path, where the solver has one; with solver="auto", where
+                               it can matter (`auto`)
+                            2. search from its order and from cheap ones
+                            3. with solver="auto": search on where the first search leaves doubts
 
-Under `loss="auto"` it is done for equal and for unequal variances, and BIC chooses; the second
-search is left out where the first prefers equal ones and its residual variances agree
-(`choice.variances_agree`).
-
-The search under unequal variances does not depend on the units of the columns. With that loss its
-starts do not either: path and cheap orders see columns of variance one (`paths.path_statistics`).
+Under `loss="auto"` it is done for equal and for unequal variances, and BIC chooses (`choice`); the
+second search is left out where the first prefers equal ones and its residual variances agree.
 """
 
 from __future__ import annotations
@@ -22,22 +19,23 @@ from dataclasses import dataclass, replace
 
 from analyticdag._typing import IntArray
 from analyticdag.fitting.finish import Finished, finish
-from analyticdag.fitting.placement import Placement, to_float64
-from analyticdag.fitting.statistics import Statistics
+from analyticdag.fitting.placement import to_float64
 from analyticdag.graphs import topological_order
-from analyticdag.knowledge import EdgeMasks
 from analyticdag.least_squares import weights_on_parents
 from analyticdag.linear.auto import Plan, after_the_search, before_the_search
-from analyticdag.linear.choice import (
-    EQUAL,
-    UNEQUAL,
-    LossChoice,
-    choose_loss,
-    variances_agree,
-)
-from analyticdag.linear.options import Options
-from analyticdag.linear.paths import learn_path, path_options, path_statistics
+from analyticdag.linear.choice import EQUAL, LossChoice, choose_loss, variances_agree
+from analyticdag.linear.paths import Fit, Start, follow_path
 from analyticdag.linear.refine import further_starts, refine
+from analyticdag.linear.selection import Selection, select
+from analyticdag.losses import (
+    EqualVariances,
+    LeastSquares,
+    LossClass,
+    LossTraits,
+    UnequalVariances,
+    loss_traits,
+)
+from analyticdag.optimize.path import PathState
 from analyticdag.optimize.trace import SearchRecord, Status, Trace
 
 logger = logging.getLogger(__name__)
@@ -45,138 +43,142 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """A DAG and how it was found."""
+    """A DAG and how it was found; below `w_threshold` the path's weights were no edges."""
 
     finished: Finished
-    loss: str
+    loss: LossTraits
     trace: Trace
     status: Status
     n_iter: int
+    w_threshold: float
+    choice: LossChoice | None = None
+    selection: Selection | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """The best graph of a search, under which loss, and the records of all searches."""
+
+    finished: Finished
+    loss: LossTraits
+    records: tuple[SearchRecord, ...]
     choice: LossChoice | None = None
 
+    @property
+    def record(self) -> SearchRecord:
+        """Of the first search under the loss that was chosen."""
+        return next(one for one in self.records if one.loss == self.loss.name)
 
-def learn(statistics: Statistics, options: Options, masks: EdgeMasks, place: Placement) -> Learned:
+
+def learn(fit: Fit) -> Learned:
     """Learn a DAG as the options say."""
-    if options.refine:
-        return _searched(statistics, options, masks, place)
-    if options.loss != "auto":
-        return _path(statistics, options, masks, place)
-    equal, unequal = (
-        _path(statistics, replace(options, loss=loss), masks, place) for loss in (EQUAL, UNEQUAL)
-    )
-    # The path's weights are shrunk, these are not.
-    refitted = [
-        weights_on_parents(statistics.moments, one.finished.adjacency) for one in (equal, unequal)
-    ]
-    choice = choose_loss(statistics, *refitted)
-    return replace(equal if choice.loss == EQUAL else unequal, choice=choice)
+    return _by_search(fit) if fit.options.refine else _by_path(fit)
 
 
-def _path(statistics: Statistics, options: Options, masks: EdgeMasks, place: Placement) -> Learned:
-    """Follow the path and make a DAG of where it ends."""
-    path = learn_path(statistics, options, masks, place)
-    finished = finish(to_float64(path.weights), options.w_threshold, masks)
-    status = path.status
-    if status is Status.CONVERGED and finished.on_cycles:
-        status = Status.CYCLES_LEFT
-    return Learned(finished, options.loss, path.trace, status, path.n_steps)
+def _by_path(fit: Fit) -> Learned:
+    """Follow the path, and make a DAG of where it ends."""
+    statistics, options, start = fit.statistics, fit.options, Start.of(fit)
+    lambda1, threshold, selection = options.lambda1, options.w_threshold, None
+    if options.to_choose:
+        selection, start = select(fit, _loss_of_path(fit), start)
+        lambda1, threshold = selection.best.lambda1, selection.best.w_threshold
+    losses = (EqualVariances, UnequalVariances) if options.loss is None else (options.loss,)
+    ends = []
+    for loss in losses:
+        path = follow_path(fit, statistics, loss, lambda1, start)
+        finished = finish(to_float64(path.weights), threshold, fit.masks)
+        dropped = path.status is Status.CONVERGED and finished.on_cycles
+        status = Status.CYCLES_LEFT if dropped else path.status
+        traits = loss_traits(loss)
+        ends.append(Learned(finished, traits, path.trace, status, path.n_steps, threshold))
+    best = ends[0]
+    if options.loss is None:
+        # The path's weights are shrunk, these are not.
+        refitted = [weights_on_parents(statistics.moments, e.finished.adjacency) for e in ends]
+        choice = choose_loss(statistics, *refitted)
+        best = replace(ends[0] if choice.loss == EQUAL else ends[1], choice=choice)
+    return replace(best, selection=selection)
 
 
-def _searched(
-    statistics: Statistics, options: Options, masks: EdgeMasks, place: Placement
-) -> Learned:
+def _by_search(fit: Fit) -> Learned:
     """Search over orders, from the path's order too where there is a path."""
-    searched = _Search(statistics, options, masks, place)
-    plan = before_the_search(statistics) if options.auto else None
-    if options.minimiser is not None and (plan is None or plan.path):
-        searched.follow_path()
-    found = searched.search()
-    if plan is not None and not plan.path:
-        record = next(one for one in found.trace.search if one.loss == found.loss)
-        plan = after_the_search(statistics, record, iterated=found.loss == UNEQUAL)
-        found = searched.search_again(found, plan)
-    if plan is not None:
-        found = replace(found, trace=replace(found.trace, plan=plan.why))
-        if options.verbose:
-            logger.info("%s", plan.why)
-    return found
-
-
-class _Search:
-    """One fit by search: what is searched, and the path that starts it if there is one."""
-
-    def __init__(
-        self, statistics: Statistics, options: Options, masks: EdgeMasks, place: Placement
-    ) -> None:
-        self.statistics, self.options = statistics, options
-        self.masks, self.place = masks, place
-        self.trace, self.n_iter = Trace(), 0
-        self.starts: dict[str, IntArray] = {}
-
-    def follow_path(self) -> None:
-        """Take the path's order for a start; whether the path met its tolerance does not matter."""
-        seen = path_statistics(self.statistics, self.options)
-        path = _path(seen, path_options(self.options, seen), self.masks, self.place)
-        self.starts["path"] = topological_order(path.finished.adjacency)
-        self.trace, self.n_iter = path.trace, path.n_iter
-
-    def search(self) -> Learned:
-        """Search from the path's order, if there is one, and from cheap ones."""
-        given = self.statistics, self.options, self.masks, self.starts
-        if self.options.loss == "auto":
-            finished, records, choice = _searched_for_both(*given)
-        else:
-            finished, record = refine(*given, self.options.loss)
-            records, choice = (record,), None
-        loss = self.options.loss if choice is None else choice.loss
-        return self._learned(finished, loss, records, choice)
-
-    def search_again(self, found: Learned, plan: Plan) -> Learned:
-        """Search from the path, or from further random orders, and keep the better graph."""
+    statistics, options = fit.statistics, fit.options
+    plan, path = Plan(options.minimiser is not None, again=False, why=""), None
+    if options.auto:
+        plan = before_the_search(statistics)
+    if plan.path:
+        path = follow_path(fit, fit.seen, _loss_of_path(fit), options.lambda1, Start.of(fit))
+    found = _search(fit, _order_of(fit, path))
+    if options.auto and path is None:
+        plan = after_the_search(statistics, found.record, iterated=found.loss.score == "unequal")
         if plan.path:
-            self.follow_path()
-        elif plan.again:
-            self.starts |= further_starts(self.statistics, self.masks, self.options.seed)
-        else:
-            return found
-        best = {"best so far": topological_order(found.finished.adjacency)}
-        options = replace(self.options, seed=self.options.seed + 1)
-        given = self.statistics, options, self.masks, best | self.starts
-        finished, record = refine(*given, found.loss, cheap=False)
-        before = next(one for one in found.trace.search if one.loss == found.loss)
-        better = record.score < before.score
-        records = (*found.trace.search, record)
-        return self._learned(
-            finished if better else found.finished, found.loss, records, found.choice
-        )
-
-    def _learned(
-        self,
-        finished: Finished,
-        loss: str,
-        records: tuple[SearchRecord, ...],
-        choice: LossChoice | None,
-    ) -> Learned:
-        n_iter = self.n_iter or sum(len(record.contributions) for record in records)
-        trace = self.trace.searched(records)
-        return Learned(finished, loss, trace, Status.SEARCHED, n_iter, choice)
+            path = follow_path(fit, fit.seen, _loss_of_path(fit), options.lambda1, Start.of(fit))
+        if plan.path or plan.again:
+            found = _search_on(fit, found, _order_of(fit, path) or further_starts(fit))
+    if plan.why and options.verbose:
+        logger.info("%s", plan.why)
+    n_iter = path.n_steps if path else sum(len(one.contributions) for one in found.records)
+    trace = replace(path.trace if path else Trace(), search=found.records, plan=plan.why)
+    return Learned(
+        found.finished,
+        found.loss,
+        trace,
+        Status.SEARCHED,
+        n_iter,
+        options.w_threshold,
+        choice=found.choice,
+    )
 
 
-def _searched_for_both(
-    statistics: Statistics, options: Options, masks: EdgeMasks, starts: dict[str, IntArray]
-) -> tuple[Finished, tuple[SearchRecord, ...], LossChoice]:
-    """Search under equal variances, and under unequal ones unless the first settles it.
+def _loss_of_path(fit: Fit) -> LossClass:
+    """Return the loss of the path; under "auto", as a start: a cheap one that can see something."""
+    if fit.options.loss is not None:
+        return fit.options.loss
+    return UnequalVariances if fit.seen.looks_standardised else LeastSquares
+
+
+def _order_of(fit: Fit, path: PathState | None) -> dict[str, IntArray]:
+    """Return the path's order as a start; whether it met its tolerance does not matter."""
+    if path is None:
+        return {}
+    finished = finish(to_float64(path.weights), fit.options.w_threshold, fit.masks)
+    return {"path": topological_order(finished.adjacency)}
+
+
+def _search(fit: Fit, starts: dict[str, IntArray]) -> _Found:
+    """Search under the loss, or under equal and then, unless that settles it, unequal variances.
 
     Where the variances are equal the second search is by far the longer, and needless. On
     standardised data the first is: it could not be accepted.
     """
+    statistics = fit.statistics
+    equal, unequal = EqualVariances.traits, UnequalVariances.traits
+    if fit.options.loss is not None:
+        finished, record = refine(fit, fit.options.traits, starts)
+        return _Found(finished, fit.options.traits, (record,))
     if statistics.looks_standardised:
-        unequal, record = refine(statistics, options, masks, starts, UNEQUAL)
-        return unequal, (record,), choose_loss(statistics, unequal.weights, unequal.weights)
-    equal, record = refine(statistics, options, masks, starts, EQUAL)
-    choice = choose_loss(statistics, equal.weights, equal.weights)
-    if choice.loss == EQUAL and variances_agree(statistics, equal.weights):
-        return equal, (record,), choice
-    unequal, other = refine(statistics, options, masks, starts, UNEQUAL)
-    choice = choose_loss(statistics, equal.weights, unequal.weights)
-    return equal if choice.loss == EQUAL else unequal, (record, other), choice
+        finished, record = refine(fit, unequal, starts)
+        choice = choose_loss(statistics, finished.weights, finished.weights)
+        return _Found(finished, unequal, (record,), choice)
+    finished, record = refine(fit, equal, starts)
+    choice = choose_loss(statistics, finished.weights, finished.weights)
+    if choice.loss == EQUAL and variances_agree(statistics, finished.weights):
+        return _Found(finished, equal, (record,), choice)
+    other, other_record = refine(fit, unequal, starts)
+    choice = choose_loss(statistics, finished.weights, other.weights)
+    records = (record, other_record)
+    if choice.loss == EQUAL:
+        return _Found(finished, equal, records, choice)
+    return _Found(other, unequal, records, choice)
+
+
+def _search_on(fit: Fit, found: _Found, starts: dict[str, IntArray]) -> _Found:
+    """Search from the best graph and from further orders, and keep the better graph."""
+    best = {"best so far": topological_order(found.finished.adjacency)}
+    finished, record = refine(fit, found.loss, best | starts, again=True)
+    better = record.score < found.record.score
+    return replace(
+        found,
+        finished=finished if better else found.finished,
+        records=(*found.records, record),
+    )

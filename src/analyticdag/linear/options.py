@@ -1,50 +1,60 @@
 """The estimator's parameters, checked before the first iteration.
 
 `Options.of(estimator)` reads them; a value that cannot be used, or a combination that makes no
-sense, is refused with the reason. Nothing is swapped for something else.
+sense, is refused with the reason. Nothing is swapped for something else, and options do not change
+once they are made.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 from analyticdag._parameters import (
-    choice,
     file_name,
     flag,
     number,
     seed_of,
     shown,
     verbosity,
+    whole,
 )
 from analyticdag.errors import ParameterError
 from analyticdag.functions import AnalyticFunction, Truncated, as_function
-from analyticdag.knowledge import Knowledge
-from analyticdag.linear.starts import Start
-from analyticdag.losses import COVARIANCE_LOSSES
+from analyticdag.knowledge import Knowledge, as_knowledge
+from analyticdag.losses import LossClass, LossTraits, loss_class, loss_traits
 from analyticdag.optimize.adam import Adam
-from analyticdag.optimize.exact import Columns
-from analyticdag.optimize.path import Minimiser, Traits, is_minimiser, traits_of
-from analyticdag.optimize.schedule import Schedule
+from analyticdag.optimize.columns import Columns
+from analyticdag.optimize.path import Minimiser, is_minimiser, schedule_of, traits_of
 
-LOSSES = ("auto", *COVARIANCE_LOSSES, "logistic")
-# Losses that read the scale of the columns: on standardised data they have nothing to go by.
-SCALE_LOSSES = ("mse", "likelihood-ev")
-SOLVERS = ("auto", "fast", "adam", "order")
+# What a solver is called, and how it follows a path, if it does.
+SOLVERS: dict[str, type[Adam | Columns] | None] = {
+    "auto": Columns,
+    "fast": Columns,
+    "adam": Adam,
+    "order": None,
+}
 # What lambda1 and w_threshold are where the data are asked to choose, and nothing depends on it.
 _UNUSED = {"lambda1": 0.05, "w_threshold": 0.3}
 # Names that lambda1 takes instead of a number, and the criterion each stands for.
 CRITERIA = {"auto": "ebic", "ebic": "ebic", "cv": "cv", "stars": "stars"}
+# Parameters that only some solvers read, and are set there.
+_MOVED = {
+    "schedule": "solver=Columns(schedule=...) or solver=Adam(schedule=...)",
+    "start": "solver=Columns(start=...) or solver=Adam(start=...)",
+    "device": "solver=Adam(device=...)",
+    "dtype": "solver=Adam(dtype=...)",
+}
 
 
 @dataclass(frozen=True, eq=False)
 class Options:
     """What was asked for, in the form the fit uses; no minimiser means no path."""
 
-    loss: str
+    loss: LossClass | None  # None: "auto", equal or unequal variances
     function: AnalyticFunction | Truncated
     lambda1: float
     w_threshold: float
@@ -54,8 +64,6 @@ class Options:
     auto: bool  # the path joins only where it can matter
     gamma: float | None  # None: by the rule
     refine: bool
-    schedule: Schedule
-    start: Start
     knowledge: Knowledge
     candidates: Any
     standardize: bool
@@ -68,6 +76,11 @@ class Options:
     def to_choose(self) -> bool:
         """Whether lambda or the threshold are left to the data."""
         return self.criterion is not None or self.choose_threshold
+
+    @property
+    def traits(self) -> LossTraits:
+        """What the loss says about itself; "auto" assumes nothing yet."""
+        return LossTraits("auto") if self.loss is None else loss_traits(self.loss)
 
     def check_interventions(self) -> None:
         """Refuse what cannot tell the rows of one column from those of another."""
@@ -85,89 +98,90 @@ class Options:
     @classmethod
     def of(cls, estimator: Any) -> Options:
         """Check every parameter of an AnalyticDAG."""
-        _check_choices(estimator)
-        _check_kinds(estimator)
-        _check_combination(estimator)
-        _check_selection(estimator)
-        knowledge = Knowledge() if estimator.knowledge is None else estimator.knowledge
-        minimiser = _minimiser(estimator.solver)
-        schedule = preset_schedule(minimiser) if estimator.schedule is None else estimator.schedule
-        check_type("knowledge", knowledge, Knowledge)
-        check_type("schedule", schedule, Schedule)
-        function = as_function(estimator.constraint)
-        _check_function(minimiser, function)
-        return cls(
-            loss=estimator.loss,
-            function=function,
+        refine = flag("refine", estimator.refine)
+        options = cls(
+            loss=None if _is_word(estimator.loss, "auto") else loss_class(estimator.loss),
+            function=as_function(estimator.constraint),
             lambda1=_number("lambda1", estimator.lambda1, list(CRITERIA)),
             w_threshold=_number("w_threshold", estimator.w_threshold, ["auto"]),
             # The search decides about edges: what it ignores is not worth choosing.
-            criterion=None if estimator.refine else _criterion(estimator.lambda1),
-            choose_threshold=_is_text(estimator.w_threshold) and not estimator.refine,
-            minimiser=minimiser,
-            auto=_is_text(estimator.solver) and estimator.solver == "auto",
+            criterion=None if refine else _criterion(estimator.lambda1),
+            choose_threshold=isinstance(estimator.w_threshold, str) and not refine,
+            minimiser=_minimiser(estimator.solver),
+            auto=_is_word(estimator.solver, "auto"),
             gamma=_gamma(estimator.gamma),
-            refine=bool(estimator.refine),
-            schedule=schedule,
-            start=Start.of(estimator.start, _default_start(minimiser)),
-            knowledge=knowledge,
+            refine=refine,
+            knowledge=as_knowledge(estimator.knowledge),
             candidates=estimator.candidates,
-            standardize=bool(estimator.standardize),
+            standardize=flag("standardize", estimator.standardize),
             seed=seed_of(estimator.random_state),
             n_jobs=_jobs(estimator.n_jobs),
             verbose=verbosity(estimator.verbose),
             checkpoint=file_name("checkpoint", estimator.checkpoint),
         )
+        _check_solver(options)
+        _check_loss(options)
+        return options
 
 
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
+def refuse_moved(names: Mapping[str, Any]) -> None:
+    """Say where a parameter went that is now one of a solver."""
+    for name in names:
+        if name in _MOVED:
+            raise ParameterError(f"{name} is a parameter of the solver now: use {_MOVED[name]}")
+
+
+def solver_with(
+    solver: str | Minimiser | None, *, max_steps: int | None = None, start: str | None = None
+) -> str | Minimiser:
+    """Return a solver with at most `max_steps` steps in every stage, and with another start."""
+    if max_steps is None and start is None:
+        return "auto" if solver is None else solver
+    minimiser = _minimiser("auto" if solver is None else solver)
+    if minimiser is None:
+        raise ParameterError(
+            f"solver={solver!r} follows no path, so it has no steps and no start; use 'fast'"
+        )
+    changes: dict[str, Any] = {} if start is None else {"start": start}
+    if max_steps is not None:
+        steps = whole("max_steps", max_steps, 1)
+        changes["schedule"] = schedule_of(minimiser).with_steps(steps)
+    changed: Minimiser = replace(minimiser, **changes)  # type: ignore[type-var]
+    return changed
+
+
+def _is_word(value: Any, word: str) -> bool:
+    return isinstance(value, str) and value == word
 
 
 def _number(name: str, value: Any, words: list[str]) -> float:
     """Return the default for a value that the data are asked to choose."""
-    if _is_text(value) and value in words:
+    if isinstance(value, str) and value in words:
         return _UNUSED[name]
     return number(name, value, instead=f" or one of {words}")
 
 
 def _criterion(lambda1: Any) -> str | None:
-    return CRITERIA.get(lambda1) if _is_text(lambda1) else None
+    return CRITERIA.get(lambda1) if isinstance(lambda1, str) else None
 
 
 def _gamma(gamma: Any) -> float | None:
-    if gamma is None or (_is_text(gamma) and gamma == "auto"):
+    if gamma is None or _is_word(gamma, "auto"):
         return None
     return number("gamma", gamma, instead=" or 'auto'")
 
 
 def _minimiser(solver: Any) -> Minimiser | None:
-    if not isinstance(solver, str):
-        given: Minimiser | None = solver
-        return given
-    named: dict[str, Minimiser | None] = {
-        "auto": Columns(),
-        "adam": Adam(),
-        "fast": Columns(),
-        "order": None,
-    }
-    return named[solver]
-
-
-def preset_schedule(solver: Any) -> Schedule:
-    """Return the stages that a solver, by its name or as a minimiser, gets by default."""
-    minimiser = _minimiser(solver)
-    return Schedule.gentle() if minimiser is None else traits_of(minimiser).schedule
-
-
-def _default_start(minimiser: Minimiser | None) -> str | None:
-    return None if minimiser is None else traits_of(minimiser).start
-
-
-def _check_function(minimiser: Minimiser | None, function: AnalyticFunction | Truncated) -> None:
-    against = None if minimiser is None else traits_of(minimiser).objection(function)
-    if against is not None:
-        raise ParameterError(against)
+    if isinstance(solver, str) and solver in SOLVERS:
+        named = SOLVERS[solver]
+        return None if named is None else named()
+    if not is_minimiser(solver):
+        raise ParameterError(
+            f"solver must be one of {tuple(SOLVERS)}, an Adam(...) or a Columns(...), "
+            f"or another object with a method 'minimise', not {shown(solver)}"
+        )
+    given: Minimiser = solver
+    return given
 
 
 def _jobs(n_jobs: Any) -> int | None:
@@ -180,75 +194,44 @@ def _jobs(n_jobs: Any) -> int | None:
     return None if n_jobs is None else int(n_jobs)
 
 
-def _check_choices(estimator: Any) -> None:
-    choice("loss", estimator.loss, LOSSES)
-    named = isinstance(estimator.solver, str) and estimator.solver in SOLVERS
-    if not named and not is_minimiser(estimator.solver):
-        raise ParameterError(
-            f"solver must be one of {SOLVERS}, an Adam(...) or a Columns(...), "
-            f"or another object with a method 'minimise', not {shown(estimator.solver)}"
-        )
-
-
-def _check_kinds(estimator: Any) -> None:
-    flag("refine", estimator.refine)
-    flag("standardize", estimator.standardize)
-    choice("dtype", estimator.dtype, (None, "float64", "float32"))
-    if not isinstance(estimator.device, str | None):
-        raise ParameterError(
-            f"device must be a name such as 'cpu' or 'cuda', or None, not {shown(estimator.device)}"
-        )
-
-
-def _check_selection(estimator: Any) -> None:
-    for name in ("lambda1", "w_threshold"):
-        if not _is_text(getattr(estimator, name)):
-            continue
-        if estimator.loss == "logistic":
-            raise ParameterError(
-                f"{name}='auto' compares Gaussian likelihoods; give a number with loss='logistic'"
-            )
-
-
-def _check_combination(estimator: Any) -> None:
-    on_cpu = estimator.device in (None, "cpu") and estimator.dtype in (None, "float64")
-    minimiser = _minimiser(estimator.solver)
-    able = Traits(any_loss=False) if minimiser is None else traits_of(minimiser)
-    if estimator.solver == "order" and not estimator.refine:
+def _check_solver(options: Options) -> None:
+    """Refuse what the solver cannot do."""
+    if options.minimiser is not None:
+        against = traits_of(options.minimiser).objection(options.function)
+        if against is not None:
+            raise ParameterError(against)
+        return
+    if not options.refine:
         raise ParameterError(
             "solver='order' is the order search itself, and refine=False would leave nothing to "
             "do; use refine=True, or solver='fast' for the path alone"
         )
-    if estimator.solver == "order" and estimator.checkpoint is not None:
+    if options.checkpoint is not None:
         raise ParameterError(
             "checkpoint keeps the state of a path, and solver='order' has none; use checkpoint=None"
         )
-    if not able.any_array and not on_cpu:
-        raise ParameterError(
-            "device and dtype are choices of the Adam path; the compiled solvers run on the CPU "
-            "in double precision: use solver='adam', or leave both at None"
-        )
-    if estimator.loss != "logistic":
+
+
+def _check_loss(options: Options) -> None:
+    """Refuse what the loss cannot do."""
+    if options.loss is None:
         return
-    if estimator.refine:
+    traits, minimiser = options.traits, options.minimiser
+    if options.refine and traits.score is None:
         raise ParameterError(
-            "loss='logistic' cannot be refined: the order search scores Gaussian noise; use "
-            "refine=False"
+            f"loss={traits.name!r} cannot be refined: no score of the order search goes with it "
+            "(LossTraits.score); use refine=False"
         )
-    if not able.any_loss:
+    if minimiser is not None and not traits_of(minimiser).any_loss:
+        traits.check_weighted()
+    if options.standardize and traits.binary:
         raise ParameterError(
-            "loss='logistic' needs the rows at every step, and only Adam works with rows; use "
-            "solver='adam'"
+            f"loss={traits.name!r} needs 0/1 data, which standardize=True would undo; drop one of "
+            "them"
         )
-    if estimator.standardize:
+    if options.to_choose and traits.binary:
+        chosen = "lambda1" if options.criterion else "w_threshold"
         raise ParameterError(
-            "loss='logistic' needs 0/1 data, which standardize=True would undo; drop one of them"
-        )
-
-
-def check_type(name: str, value: Any, expected: type) -> None:
-    """Refuse a value of another type."""
-    if not isinstance(value, expected):
-        raise ParameterError(
-            f"{name} must be a {expected.__name__} or None, not {type(value).__name__}"
+            f"{chosen}='auto' compares Gaussian likelihoods; give a number with "
+            f"loss={traits.name!r}"
         )

@@ -1,97 +1,183 @@
-"""The path of a fit: build the problem, begin at the start or go on from a checkpoint."""
+"""The path of a fit: its problem, where it begins, going on from a checkpoint.
+
+A path begins at zero, at parents sorted by variance, or at weights that the solver was given.
+"""
 
 from __future__ import annotations
 
-import logging
-from dataclasses import replace
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
+import numpy as np
+
+from analyticdag._typing import FloatArray
 from analyticdag.candidates import candidate_mask
 from analyticdag.errors import ParameterError
 from analyticdag.fitting.checkpoint import Checkpoint, fingerprint
-from analyticdag.fitting.placement import Placement
+from analyticdag.fitting.placement import Placement, choose_placement
 from analyticdag.fitting.statistics import Statistics
 from analyticdag.knowledge import EdgeMasks
-from analyticdag.linear.choice import UNEQUAL
 from analyticdag.linear.options import Options
-from analyticdag.losses import Logistic, Loss, covariance_loss
-from analyticdag.optimize.path import PathState, follow
+from analyticdag.losses import LossClass, loss_traits
+from analyticdag.optimize.path import PathState, follow, schedule_of, start_of, traits_of
 from analyticdag.optimize.problem import Problem
 from analyticdag.optimize.trace import Trace
 
-logger = logging.getLogger(__name__)
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """One fit: the data, what was asked for, and the edges that may exist.
+
+    `like` is the caller's array: a path may run on the same device.
+    """
+
+    statistics: Statistics
+    options: Options
+    like: Any = None
+
+    @cached_property
+    def masks(self) -> EdgeMasks:
+        """What knowledge, candidates and constant columns leave of the edges."""
+        statistics, options = self.statistics, self.options
+        known = options.knowledge.resolve(statistics.names)
+        plausible = candidate_mask(options.candidates, statistics.S, statistics.n_samples)
+        return known.restricted_to(plausible & statistics.touchable)
+
+    @cached_property
+    def seen(self) -> Statistics:
+        """What starts are made from. A search that does not depend on units gets starts that do
+        not either: from columns of variance one."""
+        if self.options.refine and self.options.traits.score == "unequal":
+            return self.statistics.with_unit_variances()
+        return self.statistics
+
+    @cached_property
+    def place(self) -> Placement:
+        """Where the arrays of a path live; compiled kernels read NumPy's."""
+        minimiser = self.options.minimiser
+        if minimiser is None or not traits_of(minimiser).any_array:
+            return choose_placement(None, None, None)
+        device, dtype = (getattr(minimiser, name, None) for name in ("device", "dtype"))
+        return choose_placement(self.like, device, dtype)
 
 
-def edge_masks(statistics: Statistics, options: Options) -> EdgeMasks:
-    """Return what knowledge and candidates say about the columns at hand."""
-    known = options.knowledge.resolve(statistics.names)
-    plausible = candidate_mask(options.candidates, statistics.S, statistics.n_samples)
-    return known.restricted_to(plausible & statistics.touchable)
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Where a path begins, by its name, with weights where the name alone does not give them."""
+
+    name: str
+    weights: FloatArray | None = None
+
+    @classmethod
+    def of(cls, fit: Fit) -> Start:
+        """Return the start of the solver's path, in the units that the path sees."""
+        assert fit.options.minimiser is not None
+        given = start_of(fit.options.minimiser)
+        if isinstance(given, str):
+            return cls(given)
+        weights = _checked(given, fit.statistics, fit.masks)
+        ratio = fit.seen.scale / fit.statistics.scale
+        return cls("given", weights * ratio[:, None] / ratio)
+
+    def weights_for(self, statistics: Statistics, masks: EdgeMasks) -> FloatArray:
+        """Return the weights to begin with."""
+        if self.weights is not None:
+            return self.weights
+        if self.name == "zero":
+            return np.zeros_like(statistics.S)
+        # Compiled code: imported when it is used, so that importing the package stays cheap.
+        from analyticdag.optimize.columns import starting_weights
+
+        S, n = statistics.S, statistics.n_samples
+        return starting_weights(S, n, "variance", masks.allowed, masks.required)
 
 
-def learn_path(
-    statistics: Statistics, options: Options, masks: EdgeMasks, place: Placement
+def follow_path(
+    fit: Fit,
+    statistics: Statistics,
+    loss: LossClass,
+    lambda1: float,
+    start: Start,
+    *,
+    aside: bool = False,
 ) -> PathState:
-    """Follow the path on the arrays that `place` stands for."""
+    """Follow the path. One that runs aside is not reported and not kept in the checkpoint."""
+    options, masks, place = fit.options, fit.masks, fit.place
     assert options.minimiser is not None
     problem = Problem(
-        loss=_loss(statistics, options, place),
+        loss=_made(loss, statistics, place),
         function=options.function,
-        lambda1=options.lambda1,
+        lambda1=lambda1,
         allowed=place.put(masks.allowed),
-        penalised=place.put(~masks.required),
+        required=place.put(masks.required),
     )
-    weights = options.start.of_path(statistics, masks)
-    start = PathState(place.put(weights), Trace(start=options.start.name))
-    checkpoint = _checkpoint(statistics, options, masks, place)
+    weights = start.weights_for(statistics, masks)
+    begin = PathState(place.put(weights), Trace(start=start.name))
+    file = None if aside else _checkpoint(fit, statistics, loss, lambda1, start)
     return follow(
         problem,
-        options.schedule,
+        schedule_of(options.minimiser),
         options.minimiser,
-        start if checkpoint is None else checkpoint.load(weights.shape) or start,
-        on_stage=None if checkpoint is None else checkpoint.save,
-        verbose=options.verbose,
+        begin if file is None else file.load(weights.shape) or begin,
+        on_stage=None if file is None else file.save,
+        verbose=0 if aside else options.verbose,
     )
 
 
-def path_statistics(statistics: Statistics, options: Options) -> Statistics:
-    """Return what the path sees: a start for a search that knows no units must know none."""
-    if options.refine and options.loss == UNEQUAL:
-        return statistics.with_unit_variances()
-    return statistics
-
-
-def path_options(options: Options, statistics: Statistics) -> Options:
-    """Under "auto" the path is a start among others: the cheap loss that can see something."""
-    if options.loss != "auto":
-        return options
-    return replace(options, loss=UNEQUAL if statistics.looks_standardised else "mse")
+def _made(loss: LossClass, statistics: Statistics, place: Placement) -> Any:
+    traits = loss_traits(loss)
+    if not traits.needs_rows:
+        return loss(place.put(statistics.S))
+    if statistics.rows is None:
+        raise ParameterError(
+            f"loss={traits.name!r} needs the rows, which fit_covariance does not have; call fit(X)"
+        )
+    return loss(place.put(statistics.rows))
 
 
 def _checkpoint(
-    statistics: Statistics, options: Options, masks: EdgeMasks, place: Placement
+    fit: Fit, statistics: Statistics, loss: LossClass, lambda1: float, start: Start
 ) -> Checkpoint | None:
+    options, traits = fit.options, loss_traits(loss)
     if options.checkpoint is None:
         return None
+    assert options.minimiser is not None
     settings = {
-        name: getattr(options, name) for name in ("function", "lambda1", "schedule", "minimiser")
+        "function": options.function,
+        "lambda1": lambda1,
+        "schedule": schedule_of(options.minimiser),
+        "minimiser": options.minimiser,
+        "dtype": str(fit.place.dtype),
+        "start": start.name,
     }
-    rows = statistics.rows if options.loss == "logistic" else None
     digest = fingerprint(
         statistics.S,
-        rows,
-        masks.allowed,
-        masks.required,
-        options.start.weights,
-        settings={**settings, "dtype": str(place.dtype), "start": options.start.name},
+        statistics.rows if traits.needs_rows else None,
+        fit.masks.allowed,
+        fit.masks.required,
+        start.weights,
+        settings=settings,
     )
-    return Checkpoint(options.checkpoint, options.loss, digest, place)
+    return Checkpoint(options.checkpoint, traits.name, digest, fit.place)
 
 
-def _loss(statistics: Statistics, options: Options, place: Placement) -> Loss:
-    if options.loss != "logistic":
-        return covariance_loss(options.loss, place.put(statistics.S))
-    if statistics.rows is None:
+def _checked(given: Any, statistics: Statistics, masks: EdgeMasks) -> FloatArray:
+    """Refuse weights that do not fit the columns."""
+    d = len(statistics.names)
+    try:
+        W = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ParameterError("start must hold numbers: the weights to begin with") from error
+    if W.shape != (d, d) or not np.isfinite(W).all():
         raise ParameterError(
-            "loss='logistic' needs the rows, which fit_covariance does not have; call fit(X)"
+            f"start must be {d} x {d} finite weights, [i, j] for i -> j; got shape {W.shape}"
+            + (" with NaN or infinite entries" if W.shape == (d, d) else "")
         )
-    return Logistic(place.put(statistics.rows))
+    wrong = np.argwhere((W != 0.0) & ~masks.allowed)
+    if len(wrong):
+        i, j = (statistics.names[k] for k in wrong[0])
+        raise ParameterError(
+            f"start has a weight on {i!r} -> {j!r}, an edge that may not exist; set it to 0"
+        )
+    return W

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import logging
 from dataclasses import asdict
-from typing import Literal
 
 import numpy as np
 
-from analyticdag._typing import BoolArray, FloatArray, IntArray
+from analyticdag._typing import IntArray
 from analyticdag.fitting.finish import Finished
 from analyticdag.fitting.statistics import Statistics
-from analyticdag.knowledge import EdgeMasks
-from analyticdag.linear.choice import UNEQUAL
-from analyticdag.linear.options import Options
-from analyticdag.linear.paths import path_statistics
+from analyticdag.linear.paths import Fit
+from analyticdag.losses import LossTraits
 from analyticdag.optimize.trace import SearchRecord
 from analyticdag.orders import (
     conditional_variance_order,
@@ -46,9 +43,7 @@ def _gamma_of(price: float, statistics: Statistics) -> float:
     return round(float((price - np.log(statistics.n_samples)) / (4.0 * nodes)), 6)
 
 
-def cheap_starts(
-    statistics: Statistics, masks: EdgeMasks, seed: int, equal: bool
-) -> dict[str, IntArray]:
+def cheap_starts(fit: Fit, *, equal: bool) -> dict[str, IntArray]:
     """Return orders that cost next to nothing, bent to what is known.
 
     With equal variances the order by conditional variance is enough beside the search's own, in
@@ -56,8 +51,8 @@ def cheap_starts(
     that one where there are too few rows to condition on all nodes placed; with fewer rows than
     nodes the order by variance is worth a search.
     """
-    S, n = statistics.S, statistics.n_samples
-    before = precedence(masks.allowed, masks.required)
+    S, n = fit.seen.S, fit.seen.n_samples
+    before = precedence(fit.masks.allowed, fit.masks.required)
     if equal and n < len(S):
         return {"variance": consistent_order(np.argsort(np.diag(S), kind="stable"), before)}
     if equal and n < _ROWS_PER_NODE * len(S):
@@ -66,60 +61,54 @@ def cheap_starts(
     if equal:
         return starts
     starts["r2"] = r2_order(S, n_samples=n, before=before)
-    return starts | _random_orders(S, before, seed, range(1, _RANDOM_STARTS + 1))
+    return starts | _random_orders(fit, range(1, _RANDOM_STARTS + 1))
 
 
-def further_starts(statistics: Statistics, masks: EdgeMasks, seed: int) -> dict[str, IntArray]:
+def further_starts(fit: Fit) -> dict[str, IntArray]:
     """Return random orders that no first search starts from."""
-    before = precedence(masks.allowed, masks.required)
-    numbers = range(_RANDOM_STARTS + 1, 2 * _RANDOM_STARTS + 1)
-    return _random_orders(statistics.S, before, seed, numbers)
+    return _random_orders(fit, range(_RANDOM_STARTS + 1, 2 * _RANDOM_STARTS + 1))
 
 
-def _random_orders(
-    S: FloatArray, before: BoolArray, seed: int, numbers: range
-) -> dict[str, IntArray]:
+def _random_orders(fit: Fit, numbers: range) -> dict[str, IntArray]:
+    S, before = fit.seen.S, precedence(fit.masks.allowed, fit.masks.required)
+    seeds = {f"random-{number}": [fit.options.seed, number] for number in numbers}
     return {
-        f"random-{number}": random_order(S, np.random.default_rng([seed, number]), before=before)
-        for number in numbers
+        label: random_order(S, np.random.default_rng(seed), before=before)
+        for label, seed in seeds.items()
     }
 
 
 def refine(
-    statistics: Statistics,
-    options: Options,
-    masks: EdgeMasks,
-    starts: dict[str, IntArray],
-    loss: str,
-    *,
-    cheap: bool = True,
+    fit: Fit, loss: LossTraits, starts: dict[str, IntArray], *, again: bool = False
 ) -> tuple[Finished, SearchRecord]:
-    """Search with the score that belongs to the loss, from `starts` and from cheap orders."""
+    """Search with the score that belongs to the loss, from `starts` and from cheap orders.
+
+    A search that is made again has had its cheap orders, and goes on with other random numbers.
+    """
     # Compiled code: imported when it is used, so that importing the package stays cheap.
     from analyticdag.search import search_orders
 
-    score: Literal["unequal", "equal"] = "unequal" if loss == UNEQUAL else "equal"
-
-    seen = path_statistics(statistics, options)
-    if cheap:
-        starts = starts | cheap_starts(seen, masks, options.seed, score == "equal")
-    gamma = rule_of_gamma(len(seen.S)) if options.gamma is None and score == "unequal" else None
+    options, masks, statistics = fit.options, fit.masks, fit.statistics
+    assert loss.score is not None
+    gamma = options.gamma
+    if gamma is None and loss.score == "unequal":
+        gamma = rule_of_gamma(len(statistics.S))
     best = search_orders(
         statistics.S,
         statistics.n_samples,
-        score=score,
-        gamma=gamma if options.gamma is None else options.gamma,
+        score=loss.score,
+        gamma=gamma,
         allowed=masks.allowed,
         required=masks.required,
         max_parents=masks.max_parents,
         moments=statistics.moments,
-        starts=starts,
-        random_state=options.seed,
+        starts=starts if again else starts | cheap_starts(fit, equal=loss.score == "equal"),
+        random_state=options.seed + again,
         n_jobs=options.n_jobs,
         progress=logger.info if options.verbose else None,
     )
     record = SearchRecord(
-        loss=loss,
+        loss=loss.name,
         score=float(best.score),
         start=best.start,
         price=best.price,

@@ -26,15 +26,12 @@ import numpy as np
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.errors import ParameterError
 from analyticdag.fitting.finish import finish
-from analyticdag.fitting.placement import Placement, to_float64
+from analyticdag.fitting.placement import to_float64
 from analyticdag.fitting.statistics import Statistics
-from analyticdag.knowledge import EdgeMasks
 from analyticdag.least_squares import weights_on_parents
-from analyticdag.linear.choice import UNEQUAL
 from analyticdag.linear.options import Options
-from analyticdag.linear.paths import learn_path, path_options
-from analyticdag.linear.starts import Start
-from analyticdag.losses import VARIANCE_FLOOR, covariance, residual_variances
+from analyticdag.linear.paths import Fit, Start, follow_path
+from analyticdag.losses import LossClass, covariance, loss_traits
 from analyticdag.moments import Moments
 
 logger = logging.getLogger(__name__)
@@ -86,25 +83,32 @@ class _Graph:
 
 
 @dataclass(frozen=True, eq=False)
-class _Fits:
+class _Series:
     """A series of lambdas that can be followed again and again, on other rows each time."""
 
-    statistics: Statistics
-    options: Options
-    masks: EdgeMasks
-    place: Placement
+    fit: Fit
+    loss: LossClass
+    start: Start
     lambdas: list[float]
     rng: np.random.Generator
 
-    def series(self, statistics: Statistics) -> Iterator[_Graph]:
+    @property
+    def pooled(self) -> bool:
+        """Whether likelihoods are those of equal noise variances."""
+        return bool(loss_traits(self.loss).reads_scales)
+
+    def on(self, statistics: Statistics) -> Iterator[_Graph]:
         """Follow the path for each lambda, from where the one before ended."""
-        start = self.options.start
+        start = self.start
         for number, lam in enumerate(self.lambdas, start=1):
             logger.debug("choosing lambda1: %d of %d, %.3g", number, len(self.lambdas), lam)
-            here = replace(self.options, lambda1=lam, start=start)
-            path = learn_path(statistics, here, self.masks, self.place)
+            path = follow_path(self.fit, statistics, self.loss, lam, start, aside=True)
             weights = np.nan_to_num(to_float64(path.weights))
-            yield _cut(statistics, here, self.masks, weights)
+            graphs = [
+                self._graph(statistics, start, weights, threshold)
+                for threshold in _thresholds(self.fit.options, weights)
+            ]
+            yield min(graphs, key=lambda graph: graph.score)
             start = Start("series", weights)
 
     def on_subsets(
@@ -112,24 +116,32 @@ class _Fits:
     ) -> Iterator[tuple[IntArray, Statistics, list[_Graph]]]:
         """Follow the series on some of the rows, and on others: each subset with its results."""
         for chosen in subsets:
-            some = _on_rows(self.statistics, rows[chosen])
-            yield chosen, some, list(self.series(some))
+            some = _on_rows(self.fit.statistics, rows[chosen])
+            yield chosen, some, list(self.on(some))
+
+    def _graph(
+        self, statistics: Statistics, start: Start, weights: FloatArray, threshold: float
+    ) -> _Graph:
+        adjacency = finish(weights, threshold, self.fit.masks).adjacency
+        refitted = weights_on_parents(statistics.moments, adjacency)
+        score = _ebic(statistics, refitted, int(adjacency.sum()), pooled=self.pooled)
+        return _Graph(start, threshold, adjacency, refitted, score)
 
 
-def select(
-    statistics: Statistics, options: Options, masks: EdgeMasks, place: Placement
-) -> tuple[Selection, Start]:
+def select(fit: Fit, loss: LossClass, start: Start) -> tuple[Selection, Start]:
     """Return the series of lambdas with its choice, and where the chosen path began."""
-    options = replace(path_options(options, statistics), checkpoint=None, verbose=0)
+    options, statistics = fit.options, fit.statistics
     criterion = options.criterion or "ebic"
-    lambdas = [options.lambda1] if options.criterion is None else _lambdas(statistics, options)
-    rng = np.random.default_rng(options.seed)
-    fits = _Fits(statistics, options, masks, place, lambdas, rng)
-    graphs = list(fits.series(statistics))
+    lambdas = [options.lambda1]
+    if options.criterion is not None:
+        in_units = loss_traits(loss).variances == "unit"
+        lambdas = _lambdas(statistics, in_units_of_noise=in_units)
+    series = _Series(fit, loss, start, lambdas, np.random.default_rng(options.seed))
+    graphs = list(series.on(statistics))
     if criterion == "ebic":
         scores = [graph.score for graph in graphs]
     else:
-        scores = _held_out(fits) if criterion == "cv" else _instability(fits)
+        scores = _held_out(series) if criterion == "cv" else _instability(series)
     points = tuple(
         SelectionPoint(lam, graph.threshold, int(graph.adjacency.sum()), float(score))
         for lam, graph, score in zip(lambdas, graphs, scores, strict=True)
@@ -144,39 +156,24 @@ def _most_detailed(instability: list[float]) -> int:
     return stable[-1] if stable else int(np.argmin(instability))
 
 
-def _lambdas(statistics: Statistics, options: Options) -> list[float]:
+def _lambdas(statistics: Statistics, *, in_units_of_noise: bool) -> list[float]:
     """Return the series, from hardly any edge to too many; lambda is in units of the loss."""
     S, n = statistics.S, statistics.n_samples
     base = np.sqrt(np.log(max(len(S), 2)) / n)
-    if options.loss == "mse":
+    if in_units_of_noise:
         # Least squares is in squared units of the noise: what all other columns leave of each.
         ridge = np.diag(S).copy() * 1e-3
         base *= float(np.median(1.0 / np.diag(np.linalg.inv(S + np.diag(ridge)))))
     return [float(base * 2.0**power) for power in _POWERS]
 
 
-def _cut(statistics: Statistics, options: Options, masks: EdgeMasks, weights: FloatArray) -> _Graph:
-    """Apply the threshold, or the one with the best score."""
+def _thresholds(options: Options, weights: FloatArray) -> list[float]:
+    """Return the threshold, or some to choose from: sizes that weights have."""
     if not options.choose_threshold:
-        return _graph(statistics, options, masks, weights, options.w_threshold)
+        return [options.w_threshold]
     sizes = np.unique(np.abs(weights[weights != 0.0]))
     places = np.linspace(0, len(sizes) - 1, min(_THRESHOLDS, len(sizes))).astype(int)
-    thresholds = [float(size) for size in sizes[places]] or [0.0]
-    graphs = [_graph(statistics, options, masks, weights, t) for t in thresholds]
-    return min(graphs, key=lambda graph: graph.score)
-
-
-def _graph(
-    statistics: Statistics,
-    options: Options,
-    masks: EdgeMasks,
-    weights: FloatArray,
-    threshold: float,
-) -> _Graph:
-    adjacency = finish(weights, threshold, masks).adjacency
-    refitted = weights_on_parents(statistics.moments, adjacency)
-    score = _ebic(statistics, refitted, int(adjacency.sum()), pooled=options.loss != UNEQUAL)
-    return _Graph(options.start, threshold, adjacency, refitted, score)
+    return [float(size) for size in sizes[places]] or [0.0]
 
 
 def _ebic(statistics: Statistics, W: FloatArray, n_edges: int, *, pooled: bool) -> float:
@@ -187,10 +184,7 @@ def _ebic(statistics: Statistics, W: FloatArray, n_edges: int, *, pooled: bool) 
 
 
 def _noise(statistics: Statistics, W: FloatArray, *, pooled: bool) -> FloatArray:
-    floor = VARIANCE_FLOOR * np.diag(statistics.S)
-    v: FloatArray = np.maximum(residual_variances(statistics.S, W), floor)
-    varies = ~statistics.constant
-    v = v[varies]
+    v: FloatArray = statistics.residual_variances(W)[~statistics.constant]
     return np.full(len(v), v.mean()) if pooled and len(v) else v
 
 
@@ -200,15 +194,15 @@ def _on_rows(statistics: Statistics, rows: FloatArray) -> Statistics:
     return replace(statistics, moments=Moments.shared(S, len(rows)), rows=rows)
 
 
-def _held_out(fits: _Fits) -> list[float]:
-    """Return, for each lambda, minus twice the log-likelihood of rows left out of its fits."""
-    statistics, pooled = fits.statistics, fits.options.loss != UNEQUAL
+def _held_out(series: _Series) -> list[float]:
+    """Return, for each lambda, minus twice the log-likelihood of rows left out of its series."""
+    statistics, pooled = series.fit.statistics, series.pooled
     rows = _rows(statistics, "cv")
     everything = np.arange(len(rows))
-    order = fits.rng.permutation(len(rows))
+    order = series.rng.permutation(len(rows))
     kept = [np.delete(everything, part) for part in np.array_split(order, _FOLDS)]
-    total = np.zeros(len(fits.lambdas))
-    for chosen, training, graphs in fits.on_subsets(rows, kept):
+    total = np.zeros(len(series.lambdas))
+    for chosen, training, graphs in series.on_subsets(rows, kept):
         test = np.delete(rows, chosen, axis=0) - rows[chosen].mean(axis=0)
         for k, graph in enumerate(graphs):
             left = (test - test @ graph.weights)[:, ~statistics.constant]
@@ -217,14 +211,14 @@ def _held_out(fits: _Fits) -> list[float]:
     return [float(value) for value in total]
 
 
-def _instability(fits: _Fits) -> list[float]:
+def _instability(series: _Series) -> list[float]:
     """Return, for each lambda, how much pairs differ between subsamples: the mean of 2p(1 - p)."""
-    rows = _rows(fits.statistics, "stars")
+    rows = _rows(series.fit.statistics, "stars")
     n, d = rows.shape
     size = int(min(10.0 * np.sqrt(n), 0.8 * n))
-    drawn = (fits.rng.choice(n, size=size, replace=False) for _ in range(_SUBSAMPLES))
-    joined = np.zeros((len(fits.lambdas), d, d))
-    for _, _, graphs in fits.on_subsets(rows, drawn):
+    drawn = (series.rng.choice(n, size=size, replace=False) for _ in range(_SUBSAMPLES))
+    joined = np.zeros((len(series.lambdas), d, d))
+    for _, _, graphs in series.on_subsets(rows, drawn):
         joined += [graph.adjacency | graph.adjacency.T for graph in graphs]
     share = joined / _SUBSAMPLES
     upper = np.triu_indices(d, 1)

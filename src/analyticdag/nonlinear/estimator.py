@@ -44,6 +44,7 @@ from analyticdag.fitting.statistics import Statistics
 from analyticdag.functions import AnalyticFunction, Truncated
 from analyticdag.graphs import to_cpdag
 from analyticdag.knowledge import Knowledge
+from analyticdag.losses import LossTraits, loss_traits
 from analyticdag.nonlinear.choice import VarianceChoice, choose_variance
 from analyticdag.nonlinear.options import ADVICE, AUTO, LEVEL, LOSSES, Options
 from analyticdag.optimize.trace import Status, Trace
@@ -153,6 +154,7 @@ class NonlinearDAG(BaseEstimator):  # type: ignore[misc]
     removed_edges_: list[tuple[Hashable, Hashable]]
     h_: float
     loss_: str
+    loss_traits_: LossTraits
     loss_choice_: VarianceChoice | None
     variance_: str
     selection_: None
@@ -228,6 +230,7 @@ class NonlinearDAG(BaseEstimator):  # type: ignore[misc]
         self.p_values_ = learned.tests.p_value
         self.h_ = float(Acyclicity(options.function).value(finished.adjacency.astype(float)))
         self.variance_, self.loss_ = options.variance, LOSSES[options.variance]
+        self.loss_traits_ = loss_traits(self.loss_)
         self.selection_ = None
         self.trace_, self.status_, self.n_iter_ = learned.trace, learned.status, learned.n_iter
         self.mean_, self.scale_ = statistics.mean, scale
@@ -281,11 +284,8 @@ def _edges(
     names, tests = statistics.names, learned.tests
     W, equal = finished.weights, options.variance == "equal"
     allowed = options.knowledge.resolve(names).allowed
-    fixed = directions(finished.adjacency, cpdag, allowed, equal_variances=equal)
-    labels: dict[tuple[int, int], FixedBy] = {
-        edge: FixedBy.EQUATIONS if label is FixedBy.NOTHING else label
-        for edge, label in fixed.items()
-    }
+    otherwise = FixedBy.EQUAL_VARIANCES if equal else FixedBy.EQUATIONS
+    labels = directions(finished.adjacency, cpdag, allowed, otherwise)
     partial = np.sqrt(tests.partial_r2) * np.where(W < 0.0, -1.0, 1.0)
     strength = Strength(np.full_like(W, np.nan), partial)
     if learned.trace.search:

@@ -16,8 +16,7 @@ import numpy as np
 from analyticdag._parameters import choice, file_name, number, seed_of, verbosity, whole
 from analyticdag.errors import ParameterError
 from analyticdag.functions import AnalyticFunction, Truncated, as_function
-from analyticdag.knowledge import Knowledge
-from analyticdag.linear.options import check_type
+from analyticdag.knowledge import Knowledge, as_knowledge
 from analyticdag.optimize.trace import Status
 
 AUTO = "auto"  # as the variance: the data choose
@@ -86,8 +85,6 @@ class Options:
         """Check every parameter of a NonlinearDAG that is to learn from `n_features` columns."""
         _check_choices(estimator)
         model, many = estimator.model, n_features >= MANY_COLUMNS
-        knowledge = Knowledge() if estimator.knowledge is None else estimator.knowledge
-        check_type("knowledge", knowledge, Knowledge)
         return cls(
             model=model,
             function=as_function(estimator.constraint),
@@ -99,7 +96,7 @@ class Options:
             refine=_flag("refine", estimator.refine, model == "mlp"),
             level=_level(estimator.pruning),
             max_steps=_count("max_steps", estimator.max_steps, _STEPS[model]),
-            knowledge=knowledge,
+            knowledge=as_knowledge(estimator.knowledge),
             dtype=estimator.dtype,
             device="auto" if estimator.device is None else str(estimator.device),
             seed=seed_of(estimator.random_state),

@@ -6,12 +6,14 @@
 | `schedule.py` | the stages, and the paper's preset                                             |
 | `adam.py`     | the paper's minimiser: many small steps                                        |
 | `push.py`     | the gradient of the constraint at the pace of an inner loop                    |
-| `exact.py`    | the exact minimiser: one column after the other (`columns/` solves a column)   |
+| `columns/`    | the exact minimiser: one column after the other                                |
 | `path.py`     | Algorithm 2: run the minimiser through the schedule                            |
 | `trace.py`    | what happened on the way, and the status of the result                         |
 """
 
+from analyticdag.optimize.adam import Adam
+from analyticdag.optimize.columns import Columns
 from analyticdag.optimize.schedule import Schedule, Stage
 from analyticdag.optimize.trace import Status, Stop, Trace, TraceRecord
 
-__all__ = ["Schedule", "Stage", "Status", "Stop", "Trace", "TraceRecord"]
+__all__ = ["Adam", "Columns", "Schedule", "Stage", "Status", "Stop", "Trace", "TraceRecord"]

@@ -21,20 +21,21 @@ from __future__ import annotations
 
 import logging
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
 
 import numpy as np
 from array_api_compat import array_namespace, is_numpy_array
 
 from analyticdag._arrays import quiet
-from analyticdag._typing import Array
+from analyticdag._parameters import choice, shown
+from analyticdag._typing import Array, FloatArray
 from analyticdag.algorithm1 import OUTSIDE, SHORT_SERIES
 from analyticdag.errors import DataError, OutsideDomainError, ParameterError
-from analyticdag.optimize.path import StageResult, Traits
+from analyticdag.optimize.path import StageResult, Traits, check_path
 from analyticdag.optimize.problem import Problem
 from analyticdag.optimize.push import Push, push_of
-from analyticdag.optimize.schedule import Stage, check_count, check_positive
+from analyticdag.optimize.schedule import Schedule, Stage, check_count, check_positive
 from analyticdag.optimize.trace import Stop, TraceRecord
 
 logger = logging.getLogger(__name__)
@@ -59,6 +60,11 @@ class Adam:
     proximal : take the l1 penalty as a proximal step, which gives exact zeros; a subgradient
         never does.
     record_every : also record the state every so many steps; None for the ends of stages only.
+    schedule : the stages of the path; None for `Schedule.paper()`.
+    start : where the path begins: "zero" (None too), "variance" (parents among columns of smaller
+        variance), or weights like `weights_`, of an earlier fit for instance.
+    device : None or "cpu" for NumPy, "cuda" or another Torch device.
+    dtype : None or "float64", or "float32".
     """
 
     learning_rate: float = 3e-4
@@ -67,6 +73,10 @@ class Adam:
     on_leaving: Literal["reset", "restart"] = "reset"
     proximal: bool = False
     record_every: int | None = None
+    schedule: Schedule | None = None
+    start: str | FloatArray | None = field(default=None, compare=False)
+    device: str | None = None
+    dtype: str | None = None
 
     traits: ClassVar[Traits] = Traits(any_array=True)
 
@@ -82,6 +92,12 @@ class Adam:
         check_count("check_every", self.check_every)
         if self.record_every is not None:
             check_count("record_every", self.record_every)
+        check_path(self.schedule, self.start)
+        choice("dtype", self.dtype, (None, "float64", "float32"))
+        if not isinstance(self.device, str | None):
+            raise ParameterError(
+                f"device must be a name such as 'cpu' or 'cuda', or None, not {shown(self.device)}"
+            )
         if self.on_leaving not in ("reset", "restart"):
             raise ParameterError(
                 f"on_leaving must be 'reset' or 'restart', not {self.on_leaving!r}"
@@ -124,8 +140,8 @@ class _Descent:
         self.first, self.second = xp.zeros_like(W), xp.zeros_like(W)
         # Scaled once, not at every step. h pushes only where W is not zero, so masking the rest
         # of the gradient keeps an edge that is not allowed at exactly zero.
-        self.mu_allowed = stage.mu * problem.allowed
-        self.penalty = problem.lambda1 * problem.penalised
+        self.mu_allowed = problem.masked(stage.mu * xp.ones_like(W))
+        self.penalty = problem.prices(W)
         self.records: list[TraceRecord] = []
 
     def run(self, push: Push) -> bool:

@@ -19,12 +19,16 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from analyticdag._threads import one_blas_thread
 from analyticdag._typing import Array
+from analyticdag.errors import ParameterError
 from analyticdag.functions import AnalyticFunction, Truncated
 from analyticdag.optimize.problem import Problem
 from analyticdag.optimize.schedule import Schedule, Stage
 from analyticdag.optimize.trace import STATUS_OF_STOP, Status, Trace, TraceRecord
 
 logger = logging.getLogger(__name__)
+
+# Starts of a path that have a name: W = 0, and parents sorted by variance.
+STARTS = ("zero", "variance")
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,12 +60,16 @@ def no_objection(function: AnalyticFunction | Truncated) -> str | None:
 class Traits:
     """What a minimiser says about itself; one without traits has these defaults.
 
+    What a user may choose are attributes of the minimiser itself, if it has them: `schedule` and
+    `start`, which stand before these, `device` and `dtype`.
+
     Parameters
     ----------
     schedule : the stages of its path where the user gives none.
     start : where its path begins by default.
     any_array : whether it takes every kind of array, precision and device; else NumPy's doubles.
-    any_loss : whether it takes every loss; else only losses of a covariance.
+    any_loss : whether it takes every loss; else only those that are least squares once noise
+        variances are given (`LossTraits.variances`).
     objection : asked about the constraint's function: what speaks against it, or None.
     """
 
@@ -81,6 +89,26 @@ def traits_of(minimiser: Minimiser) -> Traits:
     """Return what the minimiser says about itself, or the defaults."""
     traits: Traits = getattr(minimiser, "traits", Traits())
     return traits
+
+
+def schedule_of(minimiser: Minimiser) -> Schedule:
+    """Return the stages of its path: its own, or the default of its kind."""
+    given: Schedule | None = getattr(minimiser, "schedule", None)
+    return traits_of(minimiser).schedule if given is None else given
+
+
+def start_of(minimiser: Minimiser) -> Any:
+    """Return where its path begins, a name or weights: its own, or the default of its kind."""
+    given = getattr(minimiser, "start", None)
+    return traits_of(minimiser).start if given is None else given
+
+
+def check_path(schedule: Any, start: Any) -> None:
+    """Refuse what is no schedule, and a name that no start has; None is the default of a solver."""
+    if not isinstance(schedule, Schedule | None):
+        raise ParameterError(f"schedule must be a Schedule or None, not {type(schedule).__name__}")
+    if isinstance(start, str) and start not in STARTS:
+        raise ParameterError(f"start must be one of {STARTS} or weights, not {start!r}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +140,7 @@ def follow(
 
     `on_stage` is called with the state after every stage.
     """
-    state = replace(start, weights=start.weights * problem.allowed)
+    state = replace(start, weights=problem.masked(start.weights))
     for stage in schedule.stages[start.stage :]:
         if state.trace.records and state.status is Status.DIVERGED:
             break  # warm-starting from NaN would hide where it went wrong

@@ -10,6 +10,7 @@ from collections import Counter
 from analyticdag.fitting.edges import FixedBy
 from analyticdag.io.audit import Audit
 from analyticdag.io.run import EdgeRecord, SavedRun
+from analyticdag.losses import loss_traits
 from analyticdag.report.picture import short_label
 
 CITATION = (
@@ -18,16 +19,15 @@ CITATION = (
     "International Conference on Learning Representations (ICLR)."
 )
 
-LOSSES = {
-    "mse": "least squares",
-    "likelihood-ev": "the Gaussian likelihood with equal noise variances",
-    "likelihood-nv": "the Gaussian likelihood with a noise variance for each variable",
-    "logistic": "the Bernoulli likelihood of 0/1 variables",
-    "likelihood-learned": "the Gaussian likelihood with a noise variance that the causes decide",
+# What the nonlinear estimator's third kind of noise is called; the others are losses.
+_LEARNED = {
+    "likelihood-learned": "the Gaussian likelihood with a noise variance that the causes decide"
 }
-# Losses that read directions from the scales of the columns.
-READS_SCALES = ("mse", "likelihood-ev")
 _SHOWN = 6
+
+
+def _described(loss: str) -> str:
+    return _LEARNED.get(loss) or loss_traits(loss).description
 
 
 def notices(run: SavedRun) -> list[str]:
@@ -72,14 +72,14 @@ def audit_notices(audit: Audit, run: SavedRun) -> list[str]:
 def scale_notices(audit: Audit, run: SavedRun) -> list[str]:
     """Return what the scales of the columns mean for the loss that was used."""
     standardised = audit.standardised or bool(run.parameters.get("standardize"))
-    if run.loss in READS_SCALES and standardised:
+    if loss_traits(run.loss).reads_scales and standardised:
         return [
             "All columns have the same variance, and this loss reads directions from scales: the "
             "directions below carry little information. Use loss likelihood-nv, or data in units "
             "that mean something."
         ]
     v = audit.varsortability
-    if run.loss in READS_SCALES and v is not None and v > 0.9:
+    if loss_traits(run.loss).reads_scales and v is not None and v > 0.9:
         return [
             f"Varsortability is {v:.2f}: sorting the columns by variance alone would give nearly "
             "the same directions. If the scales are units of measurement, do not read causes from "
@@ -198,14 +198,15 @@ def methods(run: SavedRun) -> str:
     rows = f"{run.audit.n_rows} observations of " if run.audit else ""
     version = run.manifest.get("versions", {}).get("analyticdag", "")
     scaled = " after scaling every variable to unit variance" if p.get("standardize") else ""
-    solver = {
-        "adam": "Adam through a sequence of problems with a growing weight of the constraint",
-        "fast": "column-wise minimisation through a sequence of problems with a growing weight of "
-        "the constraint",
+    solvers = {
+        "Adam": "Adam through a sequence of problems with a growing weight of the constraint",
+        "Columns": "column-wise minimisation through a sequence of problems with a growing weight "
+        "of the constraint",
         "order": "a search over causal orders",
-        "auto": "column-wise minimisation through a sequence of problems with a growing weight of "
-        "the constraint",
-    }.get(str(p.get("solver")), f"the solver {p.get('solver')}")
+    }
+    kind = str(p.get("solver")).partition("(")[0]
+    kind = {"adam": "Adam", "fast": "Columns", "auto": "Columns"}.get(kind, kind)
+    solver = solvers.get(kind, f"the solver {p.get('solver')}")
     begun = {"zero": " from zero", "variance": " from parents sorted by variance"}
     begun |= {"given": " from given weights", "series": " from the solution for a larger lambda1"}
     solver += begun.get(str(p.get("start")), "")
@@ -215,7 +216,7 @@ def methods(run: SavedRun) -> str:
         f"variables{scaled} with analyticdag {version}".rstrip()
     )
     text = (
-        f"{learned}, minimising {LOSSES.get(run.loss, run.loss or 'a score')} with an l1 penalty "
+        f"{learned}, minimising {_described(run.loss) or 'a score'} with an l1 penalty "
         f"(lambda1 = {_parameter(p.get('lambda1'))}{how}) under the analytic acyclicity constraint "
         f"{p.get('constraint', '')} (Zhang et al., 2025), solved by {solver}{refined}."
     )
@@ -223,7 +224,7 @@ def methods(run: SavedRun) -> str:
     if search.get("plan"):
         text = (
             f"{learned} by a search over causal orders for the best extended BIC (gamma = "
-            f"{_parameter(search['gamma'])}) with {LOSSES.get(run.loss, run.loss)}; "
+            f"{_parameter(search['gamma'])}) with {_described(run.loss)}; "
             f"{search['plan']}."
         )
     if not p.get("refine") and p.get("w_threshold") is not None:
@@ -255,7 +256,7 @@ def nonlinear_methods(run: SavedRun) -> str:
         f"A nonlinear structural equation model was learned from {rows}{run.n_nodes} variables "
         f"with analyticdag {version}".rstrip()
         + f", using {network} and "
-        f"{LOSSES.get(run.loss, run.loss)}, under the analytic acyclicity constraint "
+        f"{_described(run.loss)}, under the analytic acyclicity constraint "
         f"{run.parameters.get('constraint', '')} (Zhang et al., 2025)."
         f"{pruned if pruning else ''}{searched if is_searched(run) else ''} The graph has "
         f"{len(run.edges)} edges, {data} of them directed in its equivalence class (CPDAG). The "

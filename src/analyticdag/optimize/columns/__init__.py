@@ -2,7 +2,7 @@
 
 | module           | holds                                                                       |
 |------------------|-----------------------------------------------------------------------------|
-| `minimise.py`    | `minimise_columns`: arguments in, `ColumnsResult` out                       |
+| `minimise.py`    | `Columns`, the minimiser; `minimise_columns`, a stage with least squares    |
 | `start.py`       | `starting_weights`: zero, or parents along the variances                    |
 | `scaling.py`     | the stage problem with every variance one                                   |
 | `stage.py`       | one stage: sweeps until they win nothing                                    |
@@ -20,7 +20,7 @@ from analyticdag._compiled import compiled_first
 
 __path__ = compiled_first(__path__)  # before anything looks for the kernels
 
-from analyticdag.optimize.columns.minimise import ColumnsResult, minimise_columns
+from analyticdag.optimize.columns.minimise import Columns, ColumnsResult, minimise_columns
 from analyticdag.optimize.columns.start import starting_weights
 
-__all__ = ["ColumnsResult", "minimise_columns", "starting_weights"]
+__all__ = ["Columns", "ColumnsResult", "minimise_columns", "starting_weights"]

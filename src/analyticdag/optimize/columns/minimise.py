@@ -1,18 +1,109 @@
-"""The public face of the column solver: check the arguments, choose the method, report."""
+"""`Columns`, the exact minimiser: column by column, to a tolerance, with exact zeros.
+
+`minimise_columns` solves a stage with (weighted) least squares. The Gaussian likelihoods are
+reached through it: with the noise variances held fixed they are weighted least squares, so
+variances and weights are brought up to date in turn. (The log|det(I - W)| of GOLEM is zero on every
+DAG; keeping cycles away is left to the constraint.)
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 
-from analyticdag._typing import BoolArray, FloatArray
-from analyticdag.acyclicity import Acyclicity
-from analyticdag.errors import DataError, ParameterError
-from analyticdag.functions import AnalyticFunction
+from analyticdag._typing import Array, BoolArray, FloatArray
+from analyticdag.errors import DataError, OutsideDomainError, ParameterError
+from analyticdag.functions import AnalyticFunction, Truncated
+from analyticdag.losses import LeastSquares, loss_traits, noise_variances
 from analyticdag.optimize.columns.descents import descent_for
 from analyticdag.optimize.columns.scaling import UnitVariances
 from analyticdag.optimize.columns.stage import descend
+from analyticdag.optimize.path import StageResult, Traits, check_path
+from analyticdag.optimize.problem import Problem
+from analyticdag.optimize.schedule import Schedule, Stage, check_count, check_positive
+from analyticdag.optimize.trace import Stop
+
+# Variances that move by less than this fraction are settled.
+_SETTLED = 1e-3
+# A visit to one column costs the square of the order, some fifty times over: at this order half a
+# million operations, as much as its regression in a graph of a hundred nodes.
+_MOST_ORDER = 100
+# A warm start outside the domain gets a domain this much larger than it needs.
+_ROOM = 1.1
+
+
+def objection(function: AnalyticFunction | Truncated) -> str | None:
+    """Say why the columns cannot be solved with this function, if they cannot."""
+    if isinstance(function, Truncated):
+        return (
+            "the column-wise minimiser needs a function of the class F, and a truncated series is "
+            "a polynomial outside of it; use Adam"
+        )
+    if function.pole_order > _MOST_ORDER:
+        return (
+            f"a constraint of order {function.pole_order} would keep the exact path busy for days: "
+            f"its cost grows with the square of the order; use an order of at most {_MOST_ORDER}, "
+            "or solver='adam'"
+        )
+    return None
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Column-wise descent on the stage objective.
+
+    Parameters
+    ----------
+    tol : relative change of the objective in a sweep below which a stage is done.
+    max_sweeps : sweeps over all columns in one stage.
+    max_rounds : updates of the noise variances in one stage, for the likelihood losses.
+    schedule : the stages of the path; None for `Schedule.gentle()`.
+    start : where the path begins: "variance" (None too), which is parents among columns of smaller
+        variance, "zero", or weights like `weights_`, of an earlier fit for instance.
+    """
+
+    tol: float = 1e-4
+    max_sweeps: int = 100
+    max_rounds: int = 10
+    schedule: Schedule | None = None
+    start: str | FloatArray | None = field(default=None, compare=False)
+
+    traits: ClassVar[Traits] = Traits(
+        schedule=Schedule.gentle(), start="variance", any_loss=False, objection=objection
+    )
+
+    def __post_init__(self) -> None:
+        check_positive("tol", self.tol)
+        check_count("max_sweeps", self.max_sweeps)
+        check_count("max_rounds", self.max_rounds)
+        check_path(self.schedule, self.start)
+
+    def minimise(self, problem: Problem, W: Array, stage: Stage, number: int) -> StageResult:
+        """Solve one stage from W; s is raised where W would be outside the domain."""
+        loss = problem.loss
+        loss_traits(type(loss)).check_weighted()
+        if (against := objection(problem.function)) is not None:
+            raise ParameterError(against)
+        most = min(self.max_sweeps, stage.max_steps)
+        variances, here = noise_variances(loss, W), stage
+        n_sweeps, n_rounds, settled = 0, 0, False
+        while n_rounds < self.max_rounds and not settled:
+            # With the variances held fixed, every loss is least squares with weights.
+            fixed = replace(problem, loss=LeastSquares(loss.S, 1.0 / variances))  # type: ignore[attr-defined]
+            try:
+                result = minimise_columns(fixed, W, here, tol=self.tol, max_sweeps=most)
+            except OutsideDomainError as outside:
+                here = replace(here, s=here.s * _ROOM * outside.spectral_radius / outside.radius)
+                continue
+            used, here = here, stage
+            W, n_sweeps, n_rounds = result.weights, n_sweeps + result.n_sweeps, n_rounds + 1
+            before, variances = variances, noise_variances(loss, W)
+            settled = bool(np.all(np.abs(variances - before) <= _SETTLED * before))
+        reason = Stop.TOLERANCE if settled and result.converged else Stop.MAX_STEPS
+        record = problem.record(W, used, number, n_sweeps, reason)
+        return StageResult(W, (replace(record, s=stage.s),), n_sweeps)
 
 
 @dataclass(frozen=True)
@@ -20,94 +111,43 @@ class ColumnsResult:
     """What one stage came to."""
 
     weights: FloatArray
-    objective: float
     objectives: tuple[float, ...]  # at the start and after each sweep, never increasing
     n_sweeps: int
     converged: bool
-    s: float
-
-
-def stage_objective(
-    S: FloatArray,
-    W: FloatArray,
-    function: AnalyticFunction,
-    mu: float,
-    penalty: FloatArray,
-    column_weights: FloatArray,
-) -> float:
-    """mu·[Σ_j w_j·½(I - W)_j'S(I - W)_j + Σ_ij penalty_ij·|W_ij|] + h(W)."""
-    E = np.eye(len(S)) - W
-    losses = 0.5 * np.sum(E * (S @ E), axis=0)
-    support = W != 0
-    l1 = float(penalty[support] @ np.abs(W[support]))
-    return mu * (float(column_weights @ losses) + l1) + float(Acyclicity(function).value(W))
 
 
 def minimise_columns(
-    S: FloatArray,
-    W0: FloatArray,
-    function: AnalyticFunction,
-    *,
-    mu: float,
-    lambda1: float,
-    allowed: BoolArray | None = None,
-    unpenalised: BoolArray | None = None,
-    column_weights: FloatArray | None = None,
-    tol: float = 1e-4,
-    max_sweeps: int = 100,
+    problem: Problem, W0: FloatArray, stage: Stage, *, tol: float = 1e-4, max_sweeps: int = 100
 ) -> ColumnsResult:
-    """Minimise mu·[least squares + lambda1·‖W‖₁] + h(W) from W0, one column after the other.
+    """Minimise the objective of a stage from W0, one column after the other.
 
-    ``column_weights`` (w_j > 0, for instance 1/σ_j²) multiply the loss of each column, not its
-    penalty. ``unpenalised`` marks weights the l1 penalty leaves alone. The objective never rises
-    from sweep to sweep.
+    The loss is least squares, with a weight w_j > 0 (for instance 1/σ_j²) for each column where it
+    has weights. The objective never rises from sweep to sweep.
     """
-    S, W0 = np.asarray(S, float), np.asarray(W0, float)
-    penalty = _penalties(W0, lambda1, allowed, unpenalised)
-    weights = np.ones(len(S)) if column_weights is None else np.asarray(column_weights, float)
-    _check(S, W0, mu, penalty, weights)
-    objective = stage_objective(S, W0, function, mu, penalty, weights)
-    problem = UnitVariances.of(S, mu * weights, mu * penalty)
-    descent = descent_for(function, problem, problem.inward(W0))
+    loss, function = problem.loss, problem.function.scaled(stage.s)
+    assert isinstance(loss, LeastSquares)
+    assert isinstance(function, AnalyticFunction)
+    S, W0 = np.asarray(loss.S, float), np.asarray(W0, float)
+    weights = np.ones(len(S)) if loss.weights is None else np.asarray(loss.weights, float)
+    allowed = np.asarray(problem.allowed, bool) & ~np.eye(len(W0), dtype=bool)
+    _check(S, W0, allowed, weights)
+    objective = problem.objective(W0, stage)
+    # To the kernels an edge that may not be is one of infinite price.
+    penalty = np.where(allowed, problem.prices(W0), np.inf)
+    scaled = UnitVariances.of(S, stage.mu * weights, stage.mu * penalty)
+    descent = descent_for(function, scaled, scaled.inward(W0))
     WT, objectives, converged = descend(descent, objective, tol, max_sweeps)
-    W = problem.outward(WT)
-    return ColumnsResult(
-        W,
-        stage_objective(S, W, function, mu, penalty, weights),
-        tuple(objectives),
-        len(objectives) - 1,
-        converged,
-        function.scale,
-    )
+    return ColumnsResult(scaled.outward(WT), tuple(objectives), len(objectives) - 1, converged)
 
 
-def _penalties(
-    W0: FloatArray, lambda1: float, allowed: BoolArray | None, unpenalised: BoolArray | None
-) -> FloatArray:
-    """lambda1 by entry: inf where no edge may be, 0 where it costs nothing."""
-    if not lambda1 >= 0:
-        raise ParameterError(f"lambda1 must be 0 or more, got {lambda1}")
-    penalty = np.full(W0.shape, float(lambda1))
-    if unpenalised is not None:
-        penalty[unpenalised] = 0.0
-    if allowed is not None:
-        penalty[~allowed] = np.inf
-    np.fill_diagonal(penalty, np.inf)
-    return penalty
-
-
-def _check(
-    S: FloatArray, W0: FloatArray, mu: float, penalty: FloatArray, weights: FloatArray
-) -> None:
-    if S.ndim != 2 or S.shape != W0.shape or S.shape[0] != S.shape[1]:
+def _check(S: FloatArray, W0: FloatArray, allowed: BoolArray, weights: FloatArray) -> None:
+    if S.shape != W0.shape:
         raise DataError(f"S and W0 must be square and alike, got {S.shape} and {W0.shape}")
     if not (np.isfinite(S).all() and np.isfinite(W0).all()):
         raise DataError("S or W0 has NaN or infinite entries; impute or drop those columns")
-    if not (0 < mu < np.inf):
-        raise ParameterError(f"mu must be a finite number above 0, got {mu}")
     if weights.shape != (len(S),) or not np.all((weights > 0) & (weights < np.inf)):
-        raise ParameterError("column_weights must be one finite number above 0 for each column")
-    if (W0[np.isinf(penalty)] != 0).any():
+        raise ParameterError("weights must be one finite number above 0 for each column")
+    if (W0[~allowed] != 0).any():
         raise ParameterError(
             "W0 has weights where allowed is False or on the diagonal; set them to 0"
         )
