@@ -109,7 +109,8 @@ _OF_SOLVERS = {
 _SPECIAL = (
     f"{_SCHEDULE}{_COLUMNS}options['solver'] = Columns(schedule=Schedule([]))",
     f"{_SCHEDULE}{_COLUMNS}options['solver'] = Columns(schedule=Schedule([Stage(float('nan'))]))",
-    f"{_SCHEDULE}{_COLUMNS}options['solver'] = Columns(schedule=Schedule([Stage(1.0, 1.0, 3), Stage(1e-300, 0.5, 3)]))",
+    f"{_SCHEDULE}{_COLUMNS}options['solver'] = Columns("
+    "schedule=Schedule([Stage(1.0, 1.0, 3), Stage(1e-300, 0.5, 3)]))",
     f"{_SCHEDULE}{_COLUMNS}options['solver'] = Columns(schedule=Schedule([Stage('1', 1.0, 3)]))",
     f"{_SCHEDULE}{_COLUMNS}options['solver'] = Columns(schedule=Schedule.geometric(s=1.0))",
     f"{_FUNCTIONS}options['constraint'] = Inverse(1.0) ** 2 + Exponential()",

@@ -69,10 +69,8 @@ def test_value_and_gradient_agree_with_each_alone(name: str) -> None:
 def test_other_array_kinds_give_the_same_numbers(name: str, kind: str) -> None:
     make = torch.from_numpy if kind == "torch" else array_api_strict.asarray
     W = weights()
-    arrays = {
-        field: make(array) for field, array in vars(LOSSES[name]).items() if array is not None
-    }
-    other = type(LOSSES[name])(**arrays)
+    given = {field: array for field, array in vars(LOSSES[name]).items() if array is not None}
+    other = type(LOSSES[name])(**{field: make(array) for field, array in given.items()})
     value, gradient = other.value_and_gradient(make(W))
     assert type(gradient) is type(make(W))
     assert value == pytest.approx(LOSSES[name].value(W))

@@ -35,8 +35,7 @@ def path_of(order: int, S: np.ndarray, n_samples: int) -> np.ndarray:
         loss=LeastSquares(S),
         function=named(f"order-{order}"),
         lambda1=0.03,
-        allowed=1.0 - np.eye(d),
-        penalised=np.ones((d, d)),
+        allowed=~np.eye(d, dtype=bool),
     )
     return follow(
         problem, Schedule.gentle(), Columns(), PathState(starting_weights(S, n_samples))
