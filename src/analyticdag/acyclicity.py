@@ -1,8 +1,19 @@
 """h(W) = tr f(A) - c0 d with A = W * W: zero exactly when W is a DAG, and its gradient.
 
-``Acyclicity(f)`` works on NumPy, Torch and CuPy arrays, and answers in the same kind. Where the
-CPU can read the memory, the matrix is split into strongly connected components first: an
-acyclic support is answered at once, and only cycles cost anything.
+``Acyclicity(f)`` works on NumPy, Torch and CuPy arrays, and answers in the same kind. Which way an
+answer is computed depends on the matrix:
+
+| W                                          | way                                           |
+|--------------------------------------------|-----------------------------------------------|
+| on a device                                | the whole matrix at once, ``_whole``          |
+| in memory that the CPU can read            | by strongly connected components              |
+|   without cycles                           | zero, at once                                 |
+|   order-k, doubles, small components       | one compiled call, ``_small_components``      |
+|   anything else                            | ``_component``, one after the other           |
+
+and a component, or the whole matrix, is evaluated in ``_whole``: as it is (order-k on the CPU:
+elimination works in any scaling), and otherwise, or where that fails, rescaled by a diagonal matrix
+(``_in_benign_scaling``). A matrix for which both fail is outside the domain.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ def equivalence_class(graph: BoolArray, mask: BoolArray | None) -> BinaryArray:
 
 
 def _cells(given: Any) -> Any:
-    """Return the given as an array; a masked entry would say that nobody knows what was done."""
+    """Return the given as an array; refuse masked entries: unknown interventions."""
     if np.ma.is_masked(given):
         raise DataError(
             "interventions have masked (missing) entries; fill them with None, or with False in a "

@@ -44,8 +44,8 @@ class Moments:
         """Return the moments of rows with interventions; nodes with equal rows share them."""
         if mask is None:
             return cls._of_parts([X], [0] * X.shape[1])
-        nobody = np.zeros(len(X), dtype=bool)
-        numbers = {nobody.tobytes(): 0}
+        no_row = np.zeros(len(X), dtype=bool)
+        numbers = {no_row.tobytes(): 0}
         of = [numbers.setdefault(column.tobytes(), len(numbers)) for column in mask.T]
         left_out = (mask[:, of.index(k)] for k in range(1, len(numbers)))
         return cls._of_parts([X, *(X[~rows] for rows in left_out)], of)

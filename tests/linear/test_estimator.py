@@ -287,7 +287,7 @@ def test_cycles_left_at_the_end_are_not_called_success() -> None:
 
 
 def test_records_on_request_reach_the_trace() -> None:
-    adam = Adam(2e-2, check_every=50, record_every=10)
+    adam = replace(QUICK_ADAM, record_every=10)
     trace = quick(solver=adam).fit(table()).trace_
     assert len(trace) > len(trace.stages()) == 3
     assert all(r.reason in (None, Stop.TOLERANCE, Stop.MAX_STEPS) for r in trace)

@@ -22,7 +22,7 @@ X = simulate("ER1", n_nodes=5, n_samples=100, seed=0).data
 
 def test_the_estimator_keeps_what_every_user_may_want() -> None:
     parameters = inspect.signature(AnalyticDAG).parameters
-    named = [name for name, one in parameters.items() if one.kind is not one.VAR_KEYWORD]
+    named = list(parameters)
     assert len(named) <= 19
     text = inspect.getdoc(AnalyticDAG) or ""
     assert [name for name in named if f"\n{name} : " not in text] == []
@@ -37,8 +37,8 @@ def test_a_parameter_that_moved_says_where_it_went(name: str) -> None:
 
 
 def test_a_parameter_that_never_was_is_refused_as_python_does() -> None:
-    with pytest.raises(TypeError, match="has no parameter 'colour'"):
-        AnalyticDAG(colour="red")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
+        AnalyticDAG(colour="red")  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,7 @@ def test_a_polynomial_is_refused() -> None:
 
 def test_a_loss_without_a_covariance_is_refused() -> None:
     task = problem(Logistic(np.ones((3, D))))
-    with pytest.raises(ParameterError, match="works from a covariance, which Logistic does not"):
+    with pytest.raises(ParameterError, match="does not say that it is least squares"):
         Columns().minimise(task, np.zeros((D, D)), Stage(1.0), 0)
 
 

@@ -42,7 +42,7 @@ def find_components(
     zeros: cython.p_longlong,
 ) -> cython.Py_ssize_t:
     """Depth first, without recursion: a path of ten thousand nodes would overflow the stack."""
-    number = zeros  # order of discovery, from 1; 0 where nobody has been
+    number = zeros  # order of discovery, from 1; 0: not visited yet
     low = at_integers(zeros, n)  # earliest node on the stack that is reachable
     child = at_integers(zeros, 2 * n)  # next neighbour to look at
     path, stack = at_integers(zeros, 3 * n), at_integers(zeros, 4 * n)

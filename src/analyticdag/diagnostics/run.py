@@ -28,6 +28,7 @@ from analyticdag.diagnostics.scale import (
     check_r2_sortability,
     check_standardised_refit,
     check_varsortability,
+    loss_of,
 )
 from analyticdag.errors import DataError
 from analyticdag.least_squares import weights_on_parents
@@ -51,7 +52,7 @@ def diagnose(estimator: Any, X: Any, *, refit: bool = True) -> Diagnostics:
     if len(values) < 2:
         advice = "every row was perturbed, so there is no undisturbed one to check the model on"
         return Diagnostics((Check("undisturbed rows", Level.NOTE, advice),))
-    few = few_valued(values) & (not estimator.loss_traits_.binary)
+    few = few_valued(values) & (not loss_of(estimator).binary)
     checks = _of_columns(estimator, table, values, few, names)
     if hasattr(estimator, "standardize"):  # its equations are linear
         checks += _of_lines(estimator, values, few, names)
@@ -73,7 +74,7 @@ def _of_columns(
         check_collinearity(R, names, len(values)),
         check_rows(len(values), len(names), int(adjacency.sum(axis=0).max())),
         check_varsortability(
-            adjacency, covariance(values), scale_matters=estimator.loss_traits_.reads_scales
+            adjacency, covariance(values), scale_matters=bool(loss_of(estimator).reads_scales)
         ),
         check_r2_sortability(adjacency, R, len(values)),
     ]

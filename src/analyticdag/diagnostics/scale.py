@@ -21,6 +21,7 @@ from analyticdag._validation import looks_standardised
 from analyticdag.diagnostics.result import Check, Level, listing
 from analyticdag.errors import AnalyticDAGWarning
 from analyticdag.io.audit import varsortability
+from analyticdag.losses import LossTraits, loss_traits
 
 logger = logging.getLogger(__name__)
 
@@ -103,16 +104,23 @@ def check_standardised_refit(
     return Check(name, level, advice, numbers)
 
 
+def loss_of(estimator: Any) -> LossTraits:
+    """Return what the loss of a fit assumes; of an estimator that is not ours, by its name."""
+    named = loss_traits(str(getattr(estimator, "loss_", "")))
+    found: LossTraits = getattr(estimator, "loss_traits_", named)
+    return found
+
+
 def _needs_no_refit(estimator: Any, variances: FloatArray) -> str:
     """Say why standardising cannot change the answer, or nothing."""
     if estimator.standardize or looks_standardised(variances[variances > 0]):
         return "the columns were standardised: units play no part"
-    if estimator.loss_traits_.binary:
+    if loss_of(estimator).binary:
         return "0/1 data have no units"
     # A refit would only find another local optimum, and say nothing about units. Without a search
     # the penalty and the threshold of the path decide, and these read units under any loss.
     searched = getattr(estimator, "refine", True) or getattr(estimator, "solver", "") == "order"
-    if not estimator.loss_traits_.reads_scales and searched:
+    if not loss_of(estimator).reads_scales and searched:
         return "the score does not depend on units"
     return ""
 
@@ -120,7 +128,7 @@ def _needs_no_refit(estimator: Any, variances: FloatArray) -> str:
 def _open(estimator: Any) -> BoolArray:
     """Return the pairs whose direction the result does not claim to know."""
     cpdag: BoolArray = estimator.cpdag_ != 0
-    claimed = estimator.loss_traits_.reads_scales
+    claimed = loss_of(estimator).reads_scales
     return np.zeros_like(cpdag) if claimed else cpdag & cpdag.T
 
 

@@ -7,7 +7,7 @@
 | `checkpoint.py` | a path that can be killed and goes on                                        |
 | `finish.py`     | from a path's weights to a DAG: threshold, cycles, limits                    |
 | `edges.py`      | the table of edges: how strong, and what fixed each direction                |
-| `fitted.py`     | the attributes that describe the graph of a fitted estimator                 |
+| `fitted.py`     | `GraphEstimator`, the base of both estimators                                |
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`solver="auto"`: search first; follow the path where it can matter and keeps nobody waiting.
+"""`solver="auto"`: search first; follow the path where it can matter and is quick.
 
     columns     the path joins as a start
     up to 20    always: it takes a tenth of a second

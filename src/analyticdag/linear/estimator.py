@@ -13,13 +13,11 @@ from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from typing import Any, Self
 
-import networkx as nx
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from analyticdag._threads import one_blas_thread
-from analyticdag._typing import BinaryArray, BoolArray, FloatArray, IntArray
+from analyticdag._typing import BinaryArray, BoolArray, FloatArray
 from analyticdag._validation import (
     check_covariance,
     check_table,
@@ -38,7 +36,7 @@ from analyticdag.fitting.edges import (
     edge_table,
     near_border,
 )
-from analyticdag.fitting.fitted import keep_graph
+from analyticdag.fitting.fitted import GraphEstimator
 from analyticdag.fitting.statistics import Statistics
 from analyticdag.functions import AnalyticFunction, Truncated
 from analyticdag.interventions import equivalence_class, intervention_mask
@@ -46,18 +44,18 @@ from analyticdag.knowledge import Knowledge
 from analyticdag.linear.choice import LossChoice
 from analyticdag.linear.ignored import warn_about_ignored
 from analyticdag.linear.learn import Learned, learn
-from analyticdag.linear.options import Options, refuse_moved
+from analyticdag.linear.options import Options, refuse_moved, refusing_moved
 from analyticdag.linear.paths import Fit
 from analyticdag.linear.selection import Selection
-from analyticdag.losses import Logistic, LossClass, LossTraits
+from analyticdag.losses import Logistic, LossClass
 from analyticdag.moments import Moments
 from analyticdag.optimize.path import Minimiser
-from analyticdag.optimize.trace import Status, Trace
+from analyticdag.optimize.trace import Status
 
 _OPEN = FixedBy.NOTHING
 
 
-class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
+class AnalyticDAG(GraphEstimator):
     """Learn a linear DAG, x_j = Σ_i W[i, j] x_i + e_j, under an analytic acyclicity constraint.
 
     Parameters
@@ -120,6 +118,7 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn.
     """
 
+    @refusing_moved
     def __init__(
         self,
         loss: str | LossClass = "auto",
@@ -136,11 +135,7 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
         verbose: int = 0,
         checkpoint: str | os.PathLike[str] | None = None,
         gamma: float | str | None = "auto",
-        **moved: Any,
     ) -> None:
-        refuse_moved(moved)
-        if moved:
-            raise TypeError(f"AnalyticDAG has no parameter {next(iter(moved))!r}")
         self.loss = loss
         self.constraint = constraint
         self.lambda1 = lambda1
@@ -156,27 +151,9 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
         self.checkpoint = checkpoint
         self.gamma = gamma
 
-    weights_: FloatArray
-    adjacency_matrix_: BinaryArray
-    graph_: nx.DiGraph
-    cpdag_: BinaryArray
-    class_graph_: nx.DiGraph
     interventions_: BoolArray | None
-    causal_order_: IntArray
-    edges_: tuple[Edge, ...]
-    removed_edges_: list[tuple[Hashable, Hashable]]
-    h_: float
-    loss_: str
-    loss_traits_: LossTraits
     loss_choice_: LossChoice | None
     selection_: Selection | None
-    trace_: Trace
-    status_: Status
-    advice_: str
-    n_iter_: int
-    mean_: FloatArray
-    scale_: FloatArray
-    noise_variances_: FloatArray
     moments_: Moments
 
     def fit(self, X: Any, y: None = None, *, interventions: Any = None) -> Self:
@@ -278,7 +255,7 @@ class AnalyticDAG(BaseEstimator):  # type: ignore[misc]
         self.interventions_ = statistics.perturbed
         cpdag = equivalence_class(finished.adjacency, self.interventions_)
         edges = _edge_table(fit, learned, cpdag)
-        keep_graph(self, statistics.names, finished, cpdag, edges)
+        self._keep_graph(statistics.names, finished, cpdag, edges)
         self.h_ = float(Acyclicity(fit.options.function).value(W))
         self.loss_, self.loss_traits_ = learned.loss.name, learned.loss
         self.loss_choice_, self.selection_ = learned.choice, learned.selection

@@ -7,11 +7,12 @@ once they are made.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import wraps
 from numbers import Integral
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec
 
 from analyticdag._parameters import (
     file_name,
@@ -29,6 +30,8 @@ from analyticdag.losses import LossClass, LossTraits, loss_class, loss_traits
 from analyticdag.optimize.adam import Adam
 from analyticdag.optimize.columns import Columns
 from analyticdag.optimize.path import Minimiser, is_minimiser, schedule_of, traits_of
+
+P = ParamSpec("P")
 
 # What a solver is called, and how it follows a path, if it does.
 SOLVERS: dict[str, type[Adam | Columns] | None] = {
@@ -129,6 +132,17 @@ def refuse_moved(names: Mapping[str, Any]) -> None:
     for name in names:
         if name in _MOVED:
             raise ParameterError(f"{name} is a parameter of the solver now: use {_MOVED[name]}")
+
+
+def refusing_moved(init: Callable[P, None]) -> Callable[P, None]:
+    """Decorate a constructor so that it says where a parameter went; its signature stays."""
+
+    @wraps(init)
+    def checked(*arguments: P.args, **parameters: P.kwargs) -> None:
+        refuse_moved(parameters)
+        init(*arguments, **parameters)
+
+    return checked
 
 
 def solver_with(

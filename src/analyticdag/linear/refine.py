@@ -43,13 +43,13 @@ def _gamma_of(price: float, statistics: Statistics) -> float:
     return round(float((price - np.log(statistics.n_samples)) / (4.0 * nodes)), 6)
 
 
-def cheap_starts(fit: Fit, *, equal: bool) -> dict[str, IntArray]:
+def starting_orders(fit: Fit, *, equal: bool) -> dict[str, IntArray]:
     """Return orders that cost next to nothing, bent to what is known.
 
-    With equal variances the order by conditional variance is enough beside the search's own, in
-    layers: orders that do not look at the scale never beat them and take long to lose. Nor does
-    that one where there are too few rows to condition on all nodes placed; with fewer rows than
-    nodes the order by variance is worth a search.
+    With equal variances the search adds an order of its own, in layers, and beside it the order by
+    conditional variance is enough: orders that ignore the scale never ended at a better score, and
+    their searches take long. The conditional variances need rows: with few of them this order is
+    left out, and with fewer rows than nodes it is the order by variance instead.
     """
     S, n = fit.seen.S, fit.seen.n_samples
     before = precedence(fit.masks.allowed, fit.masks.required)
@@ -102,7 +102,7 @@ def refine(
         required=masks.required,
         max_parents=masks.max_parents,
         moments=statistics.moments,
-        starts=starts if again else starts | cheap_starts(fit, equal=loss.score == "equal"),
+        starts=starts if again else starts | starting_orders(fit, equal=loss.score == "equal"),
         random_state=options.seed + again,
         n_jobs=options.n_jobs,
         progress=logger.info if options.verbose else None,

@@ -1,4 +1,4 @@
-"""`NonlinearDAG`, the scikit-learn estimator for equations that bend.
+"""`NonlinearDAG`, the scikit-learn estimator for nonlinear equations.
 
 fit -> check_table -> Statistics -> learn (needs Torch) -> attributes
 """
@@ -13,13 +13,11 @@ from collections.abc import Hashable
 from dataclasses import replace
 from typing import Any, Self
 
-import networkx as nx
 import numpy as np
 from scipy import stats
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from analyticdag._typing import BinaryArray, FloatArray, IntArray
+from analyticdag._typing import BinaryArray, FloatArray
 from analyticdag._validation import check_table, column_names, constant_columns
 from analyticdag.acyclicity import Acyclicity
 from analyticdag.errors import (
@@ -39,15 +37,14 @@ from analyticdag.fitting.edges import (
     near_border,
 )
 from analyticdag.fitting.finish import Finished
-from analyticdag.fitting.fitted import keep_graph
+from analyticdag.fitting.fitted import GraphEstimator
 from analyticdag.fitting.statistics import Statistics
 from analyticdag.functions import AnalyticFunction, Truncated
 from analyticdag.graphs import to_cpdag
 from analyticdag.knowledge import Knowledge
-from analyticdag.losses import LossTraits, loss_traits
+from analyticdag.losses import loss_traits
 from analyticdag.nonlinear.choice import VarianceChoice, choose_variance
-from analyticdag.nonlinear.options import ADVICE, AUTO, LEVEL, LOSSES, Options
-from analyticdag.optimize.trace import Status, Trace
+from analyticdag.nonlinear.options import ADVICE, AUTO, LEVEL, LOSSES, NetworkOptions
 
 _NOT_SOLVED = (
     "the networks of these data did not stay finite; look for outliers in X, or for columns of "
@@ -55,7 +52,7 @@ _NOT_SOLVED = (
 )
 
 
-class NonlinearDAG(BaseEstimator):  # type: ignore[misc]
+class NonlinearDAG(GraphEstimator):
     """Learn a DAG whose equations are neural networks: x_t = f_t(parents) + noise.
 
     Needs Torch: ``pip install 'analyticdag[nonlinear]'``.
@@ -144,34 +141,15 @@ class NonlinearDAG(BaseEstimator):  # type: ignore[misc]
         self.verbose = verbose
         self.checkpoint = checkpoint
 
-    weights_: FloatArray
     p_values_: FloatArray
-    adjacency_matrix_: BinaryArray
-    graph_: nx.DiGraph
-    cpdag_: BinaryArray
-    causal_order_: IntArray
-    edges_: tuple[Edge, ...]
-    removed_edges_: list[tuple[Hashable, Hashable]]
-    h_: float
-    loss_: str
-    loss_traits_: LossTraits
     loss_choice_: VarianceChoice | None
     variance_: str
-    selection_: None
-    trace_: Trace
-    status_: Status
-    advice_: str
-    n_iter_: int
-    mean_: FloatArray
-    scale_: FloatArray
-    noise_variances_: FloatArray
-    interventions_: None
 
     def fit(self, X: Any, y: None = None) -> Self:
         """Learn the graph from a table of rows; X is not changed, y is ignored."""
         learn = _torch_side().learn
         values = check_table(self, X, reset=True)
-        options = Options.of(self, values.shape[1])
+        options = NetworkOptions.of(self, values.shape[1])
         names = column_names(self, values.shape[1])
         options, choice = _decided(options, values, names)
         statistics = Statistics.from_table(values, names, standardize=options.standardises)
@@ -186,7 +164,8 @@ class NonlinearDAG(BaseEstimator):  # type: ignore[misc]
             statistics = _in_one_unit(statistics)
         known = options.knowledge.resolve(names).restricted_to(statistics.touchable)
         rows = (values - statistics.mean) / statistics.scale
-        # A likelihood without bound would pull at everything else: constants learn as pure noise.
+        # The likelihood of a constant has no bound and would outweigh all other columns, so a
+        # constant column is replaced by noise.
         noise = np.random.default_rng(options.seed).standard_normal(rows.shape)
         rows = np.where(statistics.constant, noise, rows)
         with held_checkpoint(options.checkpoint):
@@ -216,7 +195,7 @@ class NonlinearDAG(BaseEstimator):  # type: ignore[misc]
             )
         return found
 
-    def _keep(self, statistics: Statistics, options: Options, learned: Any) -> None:
+    def _keep(self, statistics: Statistics, options: NetworkOptions, learned: Any) -> None:
         """Set the learned attributes."""
         scale = statistics.scale
         weights = learned.finished.weights * scale[None, :] / scale[:, None]
@@ -226,7 +205,7 @@ class NonlinearDAG(BaseEstimator):  # type: ignore[misc]
         finished = replace(learned.finished, weights=weights)
         cpdag = to_cpdag(finished.adjacency)
         edges = _edges(statistics, finished, cpdag, learned, options)
-        keep_graph(self, statistics.names, finished, cpdag, edges)
+        self._keep_graph(statistics.names, finished, cpdag, edges)
         self.p_values_ = learned.tests.p_value
         self.h_ = float(Acyclicity(options.function).value(finished.adjacency.astype(float)))
         self.variance_, self.loss_ = options.variance, LOSSES[options.variance]
@@ -253,8 +232,8 @@ def _in_one_unit(statistics: Statistics) -> Statistics:
 
 
 def _decided(
-    options: Options, values: FloatArray, names: list[Hashable]
-) -> tuple[Options, VarianceChoice | None]:
+    options: NetworkOptions, values: FloatArray, names: list[Hashable]
+) -> tuple[NetworkOptions, VarianceChoice | None]:
     """Return the options with the variance that was asked for, or that the data choose."""
     if options.variance != AUTO:
         return options, None
@@ -278,7 +257,11 @@ def _torch_side() -> Any:
 
 
 def _edges(
-    statistics: Statistics, finished: Finished, cpdag: BinaryArray, learned: Any, options: Options
+    statistics: Statistics,
+    finished: Finished,
+    cpdag: BinaryArray,
+    learned: Any,
+    options: NetworkOptions,
 ) -> tuple[Edge, ...]:
     """Return what is known about every edge."""
     names, tests = statistics.names, learned.tests

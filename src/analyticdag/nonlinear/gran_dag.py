@@ -36,7 +36,7 @@ CLAMP = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class LagrangianProblem:
     """The data as (d, n) tensors, a constraint, and edges that are never masked."""
 
     training: torch.Tensor
@@ -68,7 +68,7 @@ class State:
 
 
 def train(
-    problem: Problem,
+    problem: LagrangianProblem,
     networks: Networks,
     start: State,
     *,
@@ -99,7 +99,7 @@ def connectivity(networks: Networks, mask: torch.Tensor) -> torch.Tensor:
     return paths.sum(dim=1).T / n_paths
 
 
-def _subproblem(problem: Problem, networks: Networks, state: State) -> State:
+def _subproblem(problem: LagrangianProblem, networks: Networks, state: State) -> State:
     """Take steps until the held-out objective stops falling, then update the multipliers."""
     mask, minimiser = state.mask, RMSprop(networks.values)
     curve: list[float] = []
@@ -140,13 +140,13 @@ def _pressure(state: State, h: float) -> float:
     return (state.multiplier + 0.5 * state.mu * h) * h
 
 
-def _held_out(problem: Problem, networks: Networks, mask: torch.Tensor) -> float:
+def _held_out(problem: LagrangianProblem, networks: Networks, mask: torch.Tensor) -> float:
     with torch.no_grad():
         return float(negative_log_likelihood(networks, problem.held_out, mask).mean())
 
 
 def _updated(
-    problem: Problem, networks: Networks, state: State, h: float, step: int, done: bool
+    problem: LagrangianProblem, networks: Networks, state: State, h: float, step: int, done: bool
 ) -> State:
     """Close a subproblem, `done` or cut short: its record, and the next one's multipliers."""
     record = _record(problem, networks, state, step)
@@ -169,7 +169,7 @@ def _updated(
     )
 
 
-def _record(problem: Problem, networks: Networks, state: State, step: int) -> TraceRecord:
+def _record(problem: LagrangianProblem, networks: Networks, state: State, step: int) -> TraceRecord:
     """Evaluate everything on all training rows, at the end of a subproblem."""
     loss = negative_log_likelihood(networks, problem.training, state.mask).mean()
     A = connectivity(networks, state.mask)

@@ -19,11 +19,11 @@ from analyticdag.knowledge import EdgeMasks
 from analyticdag.nonlinear.likelihood import negative_log_likelihood, noise_variances, slopes
 from analyticdag.nonlinear.neighbours import plausible_parents
 from analyticdag.nonlinear.networks import Networks, Shape
-from analyticdag.nonlinear.options import Options
+from analyticdag.nonlinear.options import NetworkOptions
 from analyticdag.nonlinear.pruning import Significance, significance
 from analyticdag.nonlinear.refine import refine
 from analyticdag.nonlinear.refit import refit
-from analyticdag.nonlinear.training import Place, Task, Trained, train_gran_dag, train_mlp
+from analyticdag.nonlinear.training import NetworkFit, Place, Trained, train_gran_dag, train_mlp
 from analyticdag.optimize.trace import STATUS_OF_STOP, Status, Stop, Trace
 
 _HELD_OUT = 0.2
@@ -49,7 +49,7 @@ class Model:
 
 
 @dataclass(frozen=True, eq=False)
-class Learned:
+class LearnedNetworks:
     """A DAG, the tests of its edges, its networks, and how it was found."""
 
     finished: Finished
@@ -61,7 +61,9 @@ class Learned:
     noise_variances: FloatArray
 
 
-def learn(rows: FloatArray, varies: BoolArray, options: Options, masks: EdgeMasks) -> Learned:
+def learn(
+    rows: FloatArray, varies: BoolArray, options: NetworkOptions, masks: EdgeMasks
+) -> LearnedNetworks:
     """Learn from centred rows (n, d); columns that do not vary are noise, and nothing else's."""
     # One thread: two take several times the processor time on networks this small, and longer.
     threads = torch.get_num_threads()
@@ -74,13 +76,15 @@ def learn(rows: FloatArray, varies: BoolArray, options: Options, masks: EdgeMask
         torch.set_num_threads(threads)
 
 
-def _learn(rows: FloatArray, varies: BoolArray, options: Options, masks: EdgeMasks) -> Learned:
+def _learn(
+    rows: FloatArray, varies: BoolArray, options: NetworkOptions, masks: EdgeMasks
+) -> LearnedNetworks:
     place = Place.of(options)
     if options.neighbours:
         plausible = plausible_parents(rows, masks.allowed, seed=options.seed)
         masks = masks.restricted_to(plausible)
     training, held_out = (place.put(part.T) for part in _split(rows, options.seed))
-    task = Task(rows, training, held_out, options, masks, place)
+    task = NetworkFit(rows, training, held_out, options, masks, place)
     trained = train_gran_dag(task) if options.model == "gran-dag" else train_mlp(task)
     finished, trace = _finished(trained, rows, options.level, masks), trained.trace
     status = _status(trained.reason, finished)
@@ -95,7 +99,7 @@ def _learn(rows: FloatArray, varies: BoolArray, options: Options, masks: EdgeMas
     pooled = torch.as_tensor(varies, device=place.device) if pools else None
     networks = refit(trained.unseen, training, held_out, mask, pooled=pooled)
     finished = replace(finished, weights=to_float64(slopes(networks, columns, mask)))
-    return Learned(
+    return LearnedNetworks(
         finished,
         significance(rows, effective),
         Model(networks.shape, to_float64(networks.values), effective, place),

@@ -13,22 +13,19 @@ is solved by OWL-QN: the same objective, some thousand evaluations, and zeros th
 
 from __future__ import annotations
 
-import logging
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
 
 from analyticdag.acyclicity import Acyclicity
+from analyticdag.functions import AnalyticFunction, Truncated
 from analyticdag.nonlinear.autograd import acyclicity
 from analyticdag.nonlinear.networks import Networks, Shape, flat
 from analyticdag.nonlinear.quasi_newton import Minimum, minimise
-from analyticdag.optimize.path import PathState
+from analyticdag.optimize.path import StageResult
 from analyticdag.optimize.schedule import Schedule, Stage
-from analyticdag.optimize.trace import Stop, TraceRecord
-
-logger = logging.getLogger(__name__)
+from analyticdag.optimize.trace import TraceRecord
 
 LAMBDA2 = 0.005
 
@@ -39,15 +36,20 @@ def schedule(max_steps: int) -> Schedule:
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
-    """The data as a (d, n) tensor, a constraint and a penalty, over the edges of `mask`."""
+class NetworkProblem:
+    """Networks, data as a (d, n) tensor, a constraint and a penalty, over the edges of `mask`."""
 
+    shape: Shape
     columns: torch.Tensor
-    constraint: Acyclicity
+    function: AnalyticFunction | Truncated
     lambda1: float
     pooled: bool
     mask: torch.Tensor
     penalised: torch.Tensor
+
+    def masked(self, values: torch.Tensor) -> torch.Tensor:
+        """Return the values of networks as they are: the networks apply the mask themselves."""
+        return values
 
     def loss(self, networks: Networks) -> torch.Tensor:
         """Half the logarithm of the residual variances."""
@@ -77,53 +79,27 @@ def starting_networks(networks: Networks) -> Networks:
     return start
 
 
-def follow(
-    problem: Problem,
-    networks: Networks,
-    stages: Schedule,
-    start: PathState,
-    *,
-    on_stage: Callable[[PathState], None] | None = None,
-    verbose: int = 0,
-) -> PathState:
-    """Run through the stages that `start` has not behind it."""
-    state = start
-    for stage in stages.stages[start.stage :]:
-        state = _solved(problem, Networks(networks.shape, state.weights), stage, state)
-        last = state.trace.records[-1]
-        if verbose:
-            logger.info(
-                "stage %d of %d: mu=%g objective=%.6g h=%.3g after %d steps",
-                *(state.stage, len(stages.stages), last.mu, last.objective, last.h, last.step),
-            )
-        if on_stage is not None:
-            on_stage(state)
-        if last.reason is Stop.NOT_FINITE:
-            break
-    return state
+class QuasiNewton:
+    """The minimiser of a stage; the weights of its path are the values of the networks."""
 
+    def minimise(
+        self, problem: NetworkProblem, W: torch.Tensor, stage: Stage, number: int
+    ) -> StageResult:
+        """Solve one stage from the values W."""
+        constraint = Acyclicity(problem.function.scaled(stage.s))
 
-def _solved(problem: Problem, networks: Networks, stage: Stage, state: PathState) -> PathState:
-    """Solve one stage from a warm start."""
-    constraint = Acyclicity(problem.constraint.function.scaled(stage.s))
+        def smooth(values: torch.Tensor) -> tuple[float, torch.Tensor]:
+            moved = Networks(problem.shape, values)
+            h = acyclicity(connectivity(moved, problem.mask), constraint, barrier=True)
+            if not bool(h.isfinite()):
+                return math.inf, values
+            objective = stage.mu * (problem.loss(moved) + _decay(moved)) + h
+            return float(objective.detach()), moved.gradient(objective)
 
-    def smooth(values: torch.Tensor) -> tuple[float, torch.Tensor]:
-        moved = Networks(networks.shape, values)
-        h = acyclicity(connectivity(moved, problem.mask), constraint, barrier=True)
-        if not bool(h.isfinite()):
-            return math.inf, values
-        objective = stage.mu * (problem.loss(moved) + _decay(moved)) + h
-        return float(objective.detach()), moved.gradient(objective)
-
-    prices = stage.mu * problem.penalty(networks)
-    minimum = minimise(smooth, networks.values, prices, max_steps=stage.max_steps, tol=stage.tol)
-    record = _record(problem, networks.shape, constraint, stage, state.stage, minimum)
-    return PathState(
-        minimum.values,
-        state.trace.extended([record]),
-        state.n_steps + minimum.n_steps,
-        state.stage + 1,
-    )
+        prices = stage.mu * problem.penalty(Networks(problem.shape, W))
+        found = minimise(smooth, W, prices, max_steps=stage.max_steps, tol=stage.tol)
+        record = _record(problem, constraint, stage, number, found)
+        return StageResult(found.values, (record,), found.n_steps)
 
 
 def _decay(networks: Networks) -> torch.Tensor:
@@ -131,15 +107,10 @@ def _decay(networks: Networks) -> torch.Tensor:
 
 
 def _record(
-    problem: Problem,
-    shape: Shape,
-    constraint: Acyclicity,
-    stage: Stage,
-    number: int,
-    minimum: Minimum,
+    problem: NetworkProblem, constraint: Acyclicity, stage: Stage, number: int, minimum: Minimum
 ) -> TraceRecord:
     """Evaluate everything where a stage ended."""
-    networks = Networks(shape, minimum.values)
+    networks = Networks(problem.shape, minimum.values)
     loss = problem.loss(networks)
     h = acyclicity(connectivity(networks, problem.mask), constraint)
     return TraceRecord(

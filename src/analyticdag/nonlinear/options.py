@@ -52,7 +52,7 @@ _STEPS = {"gran-dag": 100_000, "mlp": 5_000}
 
 
 @dataclass(frozen=True, eq=False)
-class Options:
+class NetworkOptions:
     """What was asked for, in the form the fit uses; `level` None means no pruning.
 
     `variance` is AUTO until the data have chosen.
@@ -81,7 +81,7 @@ class Options:
         return self.variance != "equal"
 
     @classmethod
-    def of(cls, estimator: Any, n_features: int) -> Options:
+    def of(cls, estimator: Any, n_features: int) -> NetworkOptions:
         """Check every parameter of a NonlinearDAG that is to learn from `n_features` columns."""
         _check_choices(estimator)
         model, many = estimator.model, n_features >= MANY_COLUMNS

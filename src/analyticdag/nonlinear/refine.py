@@ -10,7 +10,7 @@ import numpy as np
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.knowledge import EdgeMasks
 from analyticdag.nonlinear.climb import climb
-from analyticdag.nonlinear.options import LOSSES, Options
+from analyticdag.nonlinear.options import LOSSES, NetworkOptions
 from analyticdag.nonlinear.surfaces import Surfaces
 from analyticdag.optimize.trace import SearchRecord
 
@@ -21,7 +21,7 @@ def refine(
     rows: FloatArray,
     varies: BoolArray,
     learned: BoolArray,
-    options: Options,
+    options: NetworkOptions,
     masks: EdgeMasks,
 ) -> tuple[BoolArray, SearchRecord]:
     """Climb from the DAG that the networks learned and from no edges; the better end wins.

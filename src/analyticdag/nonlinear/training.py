@@ -7,7 +7,7 @@ into one vector, so that one kind of checkpoint file serves every estimator.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,8 +22,8 @@ from analyticdag.knowledge import EdgeMasks
 from analyticdag.nonlinear import gran_dag, mlp
 from analyticdag.nonlinear.likelihood import sensitivity
 from analyticdag.nonlinear.networks import Networks, Shape
-from analyticdag.nonlinear.options import Options
-from analyticdag.optimize.path import PathState
+from analyticdag.nonlinear.options import NetworkOptions
+from analyticdag.optimize.path import PathState, follow
 from analyticdag.optimize.trace import Stop, Trace
 
 _SETTINGS = (
@@ -46,7 +46,7 @@ class Place:
     dtype: torch.dtype
 
     @classmethod
-    def of(cls, options: Options) -> Place:
+    def of(cls, options: NetworkOptions) -> Place:
         """The place that was asked for; "auto" is the GPU where Torch has one."""
         name = options.device
         if name == "auto":
@@ -65,13 +65,13 @@ class Place:
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class NetworkFit:
     """All rows (n, d), the same as tensors (d, n) in two parts, and what was asked for."""
 
     rows: FloatArray
     training: torch.Tensor
     held_out: torch.Tensor
-    options: Options
+    options: NetworkOptions
     masks: EdgeMasks
     place: Place
 
@@ -105,14 +105,14 @@ class Trained:
         return last
 
 
-def train_gran_dag(task: Task) -> Trained:
+def train_gran_dag(task: NetworkFit) -> Trained:
     """Train GraN-DAG until its graph is acyclic."""
     options, place, d = task.options, task.place, task.rows.shape[1]
     constant = options.variance == "constant"
     shape = Shape(d, (options.hidden_units,) * 2, 1 if constant else 2, own_scale=constant)
     networks = Networks.drawn(shape, options.seed, place.dtype, place.device)
     required = torch.as_tensor(task.masks.required, device=place.device)
-    problem = gran_dag.Problem(
+    problem = gran_dag.LagrangianProblem(
         task.training,
         task.held_out,
         Acyclicity(options.function),
@@ -135,7 +135,7 @@ def train_gran_dag(task: Task) -> Trained:
     return Trained(networks, _plain(strength), 0.0, state.trace, state.n_steps)
 
 
-def train_mlp(task: Task) -> Trained:
+def train_mlp(task: NetworkFit) -> Trained:
     """Follow the path of DAGMA's network, on all rows.
 
     Nothing here is stopped by held-out rows, so none are kept from the search for the graph. The
@@ -145,23 +145,23 @@ def train_mlp(task: Task) -> Trained:
     shape = Shape(d, (options.hidden_units,), activation="sigmoid", own_scale=True)
     networks = Networks.drawn(shape, options.seed, place.dtype, place.device)
     first = mlp.starting_networks(networks)
-    problem = mlp.Problem(
+    problem = mlp.NetworkProblem(
+        shape,
         torch.cat([task.training, task.held_out], dim=1),
-        Acyclicity(options.function),
+        options.function,
         options.lambda1,
         options.variance == "equal",
         place.put(task.masks.allowed),
         place.put(~task.masks.required),
     )
-    file = task.checkpoint
+    file, start = task.checkpoint, PathState(first.values)
     saved = None if file is None else file.load(tuple(first.values.shape))
-    start = PathState(first.values)
     if saved is not None:
-        start = PathState(place.put(saved.weights), saved.trace, saved.n_steps, saved.stage)
-    state = mlp.follow(
+        start = replace(saved, weights=place.put(saved.weights))
+    state = follow(
         problem,
-        first,
         mlp.schedule(options.max_steps),
+        mlp.QuasiNewton(),
         start,
         on_stage=None if file is None else file.save,
         verbose=options.verbose,

@@ -21,7 +21,6 @@ from analyticdag._threads import one_blas_thread
 from analyticdag._typing import Array
 from analyticdag.errors import ParameterError
 from analyticdag.functions import AnalyticFunction, Truncated
-from analyticdag.optimize.problem import Problem
 from analyticdag.optimize.schedule import Schedule, Stage
 from analyticdag.optimize.trace import STATUS_OF_STOP, Status, Trace, TraceRecord
 
@@ -43,8 +42,11 @@ class StageResult:
 class Minimiser(Protocol):
     """Solves one stage from a warm start."""
 
-    def minimise(self, problem: Problem, W: Array, stage: Stage, number: int) -> StageResult:
-        """Return the weights at which stage `number` was left; W itself is not changed."""
+    def minimise(self, problem: Any, W: Array, stage: Stage, number: int) -> StageResult:
+        """Return the weights at which stage `number` was left; W itself is not changed.
+
+        `problem` is what the path was begun with: a `Problem`, or that of a network.
+        """
         ...
 
 
@@ -128,7 +130,7 @@ class PathState:
 
 
 def follow(
-    problem: Problem,
+    problem: Any,
     schedule: Schedule,
     minimiser: Minimiser,
     start: PathState,

@@ -59,8 +59,9 @@ class Schedule:
     def gentle(cls) -> Schedule:
         """Return the preset of the exact minimiser: the paper's path with stages in between.
 
-        Whichever column is visited first after mu fell has to give way to all others; in smaller
-        steps that decides fewer directions, and each stage starts closer to its end.
+        After mu has fallen, the column that is visited first loses its part of every cycle. With
+        smaller steps of mu fewer directions are decided in this way, and each stage starts closer
+        to its end.
         """
         halves = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0)
         return cls([Stage(mu=10.0**-k, s=1.0 - 0.1 * k) for k in halves])

@@ -57,8 +57,9 @@ def descend(
 def best_explained_first(descent: Descent) -> IntArray:
     """The columns by what is left of them.
 
-    Whoever comes first gives up most of a cycle, and should: a node of which less is left than its
-    noise is explained by its own effects.
+    In a cycle, the column that is visited first loses most of its weights. That should be a column
+    of which less is left than its noise: it is explained by its own effects, so its weights are the
+    ones to go.
     """
     WT, Q = descent.WT, descent.Q
     left = descent.S.diagonal() + np.sum(WT * (Q - 2.0 * descent.S), axis=1)
