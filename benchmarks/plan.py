@@ -24,7 +24,6 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import resources
@@ -33,6 +32,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from analyticdag._schema import parsed_toml
 from analyticdag.errors import ParameterError
 
 __all__ = ["Cell", "Limits", "Method", "Plan", "Scalar", "load_plan", "parse_plan", "shipped_plans"]
@@ -119,7 +119,12 @@ def load_plan(plan: str | Path) -> Plan:
     if path.suffix == ".toml":
         if not path.is_file():
             raise ParameterError(f"there is no plan at {path}; give the path of a TOML file")
-        return parse_plan(path.stem, path.read_text(encoding="utf-8"))
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = f"cannot be read as UTF-8 text ({error})"
+            raise ParameterError(f"the plan {path} {reason}; give a TOML file") from error
+        return parse_plan(path.stem, text)
     if str(plan) not in shipped_plans():
         known = ", ".join(shipped_plans())
         raise ParameterError(
@@ -132,8 +137,8 @@ def load_plan(plan: str | Path) -> Plan:
 def parse_plan(name: str, text: str) -> Plan:
     """Turn the text of a plan into its cells; unknown keys are refused, not ignored."""
     try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        table = parsed_toml(text)
+    except ValueError as error:
         raise ParameterError(f"plan {name!r} is not valid TOML: {error}") from error
     _refuse_unknown_keys(name, table)
     _refuse_wrong_types(name, table)

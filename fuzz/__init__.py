@@ -13,8 +13,12 @@ that is left is the reproduction.
 | `families.py`  | the four families, how many cases of each, and their limits of time       |
 | `tables.py`    | tables: values, damages, containers, names                                |
 | `options.py`   | parameters of estimators and resamples, good and bad; knowledge           |
-| `files.py`     | files and command lines                                                   |
+| `files.py`     | files and command lines; `graph_files.py`, `knowledge_files.py`,          |
+|                | `plan_files.py`, `words.py` (options, places) and `fields.py` (odd names  |
+|                | and cells) hold what it draws from                                        |
+| `damage.py`    | how the bytes of a file are damaged                                       |
 | `tamper.py`    | changed saved runs and checkpoints                                        |
+| `changes.py`   | how they are changed                                                      |
 | `kills.py`     | commands that are killed, and repeated                                    |
 | `material.py`  | the saved runs and checkpoints that are tampered with                     |
 | `promises.py`  | what must hold of a fit, of a saved run and of an error                   |

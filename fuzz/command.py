@@ -6,6 +6,7 @@ No traceback, no raw error, an exit code that fits, and every file that was ther
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 import json
 import os
@@ -32,10 +33,9 @@ class Ended:
     err: str
 
 
-def here(argv: list[str], stdin: bytes = b"") -> Ended:
-    """Run a command inside this process."""
-    from analyticdag.cli import main
-
+def here(argv: list[str], stdin: bytes = b"", program: str = "analyticdag.cli") -> Ended:
+    """Run a command inside this process; the program is the module that has its `main`."""
+    main = importlib.import_module(program).main
     out, err = io.StringIO(), io.StringIO()
     kept = sys.argv, sys.stdin
     sys.argv, sys.stdin = ["analyticdag", *argv], io.TextIOWrapper(io.BytesIO(stdin))
@@ -76,9 +76,7 @@ def judged(names: dict[str, Any]) -> str:
     """Write the files of a case, run its command and check the promises."""
     write(names.get("files", {}))
     before = snapshot.of_folder(Path.cwd())
-    # No system passes a zero byte to another process.
-    run = process if names.get("apart") and "\0" not in "".join(names["argv"]) else here
-    ended = run([str(word) for word in names["argv"]], names.get("stdin", b""))
+    ended = _ended([str(word) for word in names["argv"]], names)
     judge_end(ended)
     judge_unchanged(before, names.get("may_change", ()))
     if ended.code == 0 and names.get("must_refuse"):
@@ -86,6 +84,14 @@ def judged(names: dict[str, Any]) -> str:
     if ended.code == 0:
         _judge_results(names["argv"], ended)
     return f"exit {ended.code}"
+
+
+def _ended(argv: list[str], names: dict[str, Any]) -> Ended:
+    if names.get("program") == "benchmarks":
+        return here(argv, program="benchmarks.cli")
+    # No system passes a zero byte to another process.
+    run = process if names.get("apart") and "\0" not in "".join(argv) else here
+    return run(argv, names.get("stdin", b""))
 
 
 def write(files: dict[str, bytes]) -> None:
@@ -131,7 +137,7 @@ def _judge_results(argv: list[str], ended: Ended) -> None:
     if "--json" in argv:
         json.loads(ended.out, parse_constant=_refuse_constant)
     for model in Path.cwd().rglob("model.json"):
-        if argv[0] == "fit":
+        if argv[:1] == ["fit"]:
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
                 judge_run(load_run(model.parent))

@@ -13,14 +13,16 @@ from typing import Any
 import numpy as np
 
 from analyticdag import AnalyticDAG, NonlinearDAG
+from analyticdag.optimize.columns import Columns
 from analyticdag.optimize.schedule import Schedule
 from fuzz import command
 
-RUNS = ("plain", "resampled", "chosen")
+RUNS = ("plain", "resampled", "chosen", "nonlinear")
 _EXTRA = {
     "plain": ["--solver", "order"],
     "resampled": ["--solver", "order", "--resamples", "3"],
-    "chosen": ["--lambda1", "auto"],
+    "chosen": ["--lambda1", "auto", "--no-refine"],
+    "nonlinear": ["--model", "nonlinear", "--max-steps", "20"],
 }
 
 
@@ -46,7 +48,8 @@ def _store() -> tempfile.TemporaryDirectory[str]:
 
 
 @functools.cache
-def _original(kind: str) -> Path:
+def original(kind: str) -> Path:
+    """Return the folder of a saved run that nobody changes."""
     folder = Path(_store().name) / kind
     folder.mkdir()
     data = folder / "d.csv"
@@ -58,7 +61,7 @@ def _original(kind: str) -> Path:
 
 def saved_run(kind: str, to: str = "run") -> Path:
     """Return a fresh copy of a saved run, in the current folder."""
-    return Path(shutil.copytree(_original(kind), to))
+    return Path(shutil.copytree(original(kind), to))
 
 
 ESTIMATORS = {
@@ -75,7 +78,7 @@ def estimator(kind: str, checkpoint: Any = None) -> Any:
     model, parameters = ESTIMATORS[kind]
     if model is AnalyticDAG:
         schedule = Schedule.geometric(s=(1.0, 0.9, 0.8), max_steps=20)
-        parameters = {**parameters, "schedule": schedule}
+        parameters = {**parameters, "solver": Columns(schedule=schedule)}
     return model(**parameters, checkpoint=checkpoint, verbose=1)
 
 

@@ -10,7 +10,7 @@ import inspect
 
 from analyticdag import AnalyticDAG, NonlinearDAG
 from fuzz.case import Draw
-from fuzz.tables import NAMES
+from fuzz.fields import NAMES
 
 # No parameter takes all of these, and none may answer them with a raw error.
 BAD = (
@@ -57,7 +57,7 @@ _CONSTRAINTS = (
     *("'order-10000'", "'order-0'", "'order--1'", "'order-1e9'", "'order-x'", "'ORDER-1'"),
 )
 _KNOWLEDGE = "KNOWLEDGE"  # drawn apart, see `knowledge`
-_LINEAR = {
+LINEAR = {
     "loss": ("'auto'", "'mse'", "'likelihood-ev'", "'likelihood-nv'", "'logistic'"),
     "constraint": _CONSTRAINTS,
     "lambda1": ("0.0", "0.01", "0.1", "10.0", "1e300", "'auto'", "'ebic'", "'cv'", "'stars'"),
@@ -75,14 +75,9 @@ _LINEAR = {
     "verbose": ("0", "1", "2"),
     "checkpoint": ("'state'", "Path('state')", "'.'", "''", "'no/folder/state'", "'\\x00'"),
     "gamma": ("'auto'", "0.0", "0.5", "1.0", "5.0"),
-    "min_effect": ("'auto'", "0.0", "0.1", "1.0"),
-    "effort": ("1.0", "0.1", "2.0", "0.0"),
-    "missing": ("'error'", "'drop'", "'em'"),
-    "kinds": ("None", "{0: 'binary'}", "{99: 'binary'}", "{0: 'x'}", "{'a': 'continuous'}"),
-    "covariance": ("'sample'", "'rank'"),
 }
-_NONLINEAR = {
-    **{name: _LINEAR[name] for name in ("knowledge", "random_state", "verbose", "checkpoint")},
+NONLINEAR = {
+    **{name: LINEAR[name] for name in ("knowledge", "random_state", "verbose", "checkpoint")},
     "model": ("'gran-dag'", "'mlp'"),
     "constraint": _CONSTRAINTS[:6],
     "variance": ("None", "'constant'", "'learned'", "'equal'", "'auto'"),
@@ -136,7 +131,7 @@ def linear(draw: Draw) -> list[str]:
         lines.append(_solver(draw, adam=solver == "adam"))
     if draw.chance(0.05):
         lines.append(draw.one(_SPECIAL))
-    return [*lines, *_drawn(draw, AnalyticDAG, _LINEAR)]
+    return [*lines, *_drawn(draw, AnalyticDAG, LINEAR)]
 
 
 def _solver(draw: Draw, *, adam: bool) -> str:
@@ -154,8 +149,8 @@ def _solver(draw: Draw, *, adam: bool) -> str:
 def nonlinear(draw: Draw) -> list[str]:
     """Return the lines that fill `options` for NonlinearDAG, with a few steps only."""
     lines = ["Model, options, extra = NonlinearDAG, {'max_steps': 5, 'hidden_units': 2}, {}"]
-    lines.append(f"options['model'] = {draw.one(_NONLINEAR['model'])}")
-    return [*lines, *_drawn(draw, NonlinearDAG, _NONLINEAR)]
+    lines.append(f"options['model'] = {draw.one(NONLINEAR['model'])}")
+    return [*lines, *_drawn(draw, NonlinearDAG, NONLINEAR)]
 
 
 def resamples(draw: Draw) -> list[str]:
@@ -166,7 +161,7 @@ def resamples(draw: Draw) -> list[str]:
         "subsample": ("None", "0.5", "0.01", "1.0", "'complementary'", "2.0"),
         "n_jobs": ("None", "1"),
         "random_state": _SEEDS,
-        "checkpoint": _LINEAR["checkpoint"],
+        "checkpoint": LINEAR["checkpoint"],
         "progress": ("None", "print", "3"),
         "interventions": _interventions(),
     }
@@ -179,7 +174,7 @@ def resamples(draw: Draw) -> list[str]:
 
 def covariance(draw: Draw) -> list[str]:
     """Return lines that make a covariance `S` of `X`, and damage it."""
-    lines = ["S = np.cov(X.T.reshape(d, -1), bias=True).reshape(d, d)"]
+    lines = ["S = np.cov(X.T.reshape(d, n), bias=True).reshape(d, d) if d else np.zeros((0, 0))"]
     if draw.chance(0.6):
         lines.append(draw.one(_BAD_COVARIANCES))
     good = ("20", "100", "2", "10**9", "np.int64(50)")

@@ -7,6 +7,7 @@ shrinker has made the table smaller.
 from __future__ import annotations
 
 from fuzz.case import Draw
+from fuzz.fields import NAMES
 
 _NOISE = {
     "X = rng.normal(size=(n, d))": 6.0,
@@ -169,42 +170,6 @@ _THINGS = (
     "__import__('datetime').datetime(2020, 1, 1)",
 )
 
-_EXECUTED = "__import__('pathlib').Path('EXECUTED').touch()"
-NAMES = (
-    "a",
-    "b",
-    "x 1",
-    "",
-    " ",
-    "é",
-    "e\u0301",
-    "a\nb",
-    "a\rb",
-    "a\r\nb",
-    "a\u2028b",
-    "a\tb",
-    "\x00",
-    "\x1b[31m",
-    "\u202eabc",
-    "\U0001f600",
-    "<script>alert(1)</script>",
-    '"quoted"',
-    "it's",
-    "a;b",
-    "a,b",
-    "a->b",
-    "=1+1",
-    "[red]x[/red]",
-    "{0.__class__}",
-    "%s",
-    "\\",
-    "../x",
-    "nan",
-    "1",
-    "long " * 400,
-    _EXECUTED,
-    f"{{{{{_EXECUTED}}}}}",
-)
 _LABELS = (
     *map(repr, NAMES),
     "1",

@@ -52,6 +52,15 @@ def test_a_wrong_command_is_exit_code_two(monkeypatch: pytest.MonkeyPatch) -> No
     assert call(monkeypatch, "no-such-command") == 2
 
 
+def test_no_command_shows_the_help_and_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(monkeypatch) == 2
+    shown = capsys.readouterr()
+    assert "Usage: analyticdag" in shown.out
+    assert shown.err == "analyticdag: no command was given; name one of those above\n"
+
+
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
 @pytest.mark.parametrize(
     ("words", "offered"),

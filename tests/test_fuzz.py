@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 import os
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from analyticdag import AnalyticDAG
-from analyticdag.errors import DataError
-from fuzz import command, page, snapshot
+from analyticdag import AnalyticDAG, NonlinearDAG
+from analyticdag.errors import AnalyticDAGError, DataError
+from fuzz import changes, command, options, page, snapshot, words
 from fuzz.calls import program, run
 from fuzz.campaign import Log, counts
-from fuzz.case import Case, Outcome, Violation
+from fuzz.case import Case, Draw, Outcome, Violation, set_up
 from fuzz.families import FAMILIES, drawn
 from fuzz.pool import Answer, Pool, Request
 from fuzz.promises import judge_error, judge_fit, judge_warnings
@@ -47,10 +48,51 @@ def test_a_good_case_is_fitted_and_a_bad_one_refused() -> None:
     assert run(plus("X[0, 0] = np.nan")).status == "refused: DataError"
 
 
-@pytest.mark.parametrize("family", [family for family in FAMILIES if family != "tamper"])
+@pytest.mark.parametrize("family", FAMILIES)
 def test_a_case_depends_on_its_name_only(family: str) -> None:
     assert drawn(3, family, 5) == drawn(3, family, 5)
     assert len({drawn(3, family, number) for number in range(20)}) > 10
+
+
+def test_every_parameter_has_good_values_and_none_is_drawn_that_does_not_exist() -> None:
+    assert set(options.LINEAR) == set(AnalyticDAG().get_params())
+    assert set(options.NONLINEAR) == set(NonlinearDAG().get_params())
+
+
+def test_every_option_of_the_commands_is_drawn_and_no_other() -> None:
+    known = {command: words.options_of(command) for command in ("fit", "stability")}
+    assert set(words.WORDS) <= set(known["fit"]) | set(known["stability"])
+    for name, there in known.items():
+        drawn_ones = {
+            line.split("'")[1]
+            for number in range(2000)
+            for line in words.options(Draw(0, "files", number), name)
+            if line.startswith("argv += ['-")
+        }
+        assert drawn_ones == set(there)
+
+
+@pytest.mark.parametrize("number", range(60))
+@pytest.mark.parametrize("family", ["tables", "files", "tamper"])
+def test_the_lines_of_a_case_can_be_run(
+    family: str, number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with suppress(AnalyticDAGError):  # knowledge that contradicts itself is refused here already
+        set_up(drawn(7, family, number))
+
+
+def test_a_part_of_a_record_that_is_gone_is_no_mistake(tmp_path: Path) -> None:
+    file = tmp_path / "x.json"
+    file.write_text('{"a": {"b": [1, 2]}}')
+    for number in range(50):
+        changes.in_json(file, number, changes.drop)
+    assert json.loads(file.read_text()) == {}
+    changes.in_json(file, 0, changes.put(1))
+    file.write_text('{"a": 1}')
+    changes.in_json(file, 0, changes.put(changes.Deep()))
+    changes.in_json(file, 0, changes.drop)  # nobody can read it any more
+    assert len(file.read_text()) > 200_000
 
 
 def test_a_reproduction_is_a_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """The one gate for what is read from a file: plain values checked against annotations.
 
     parsed_json(bytes)              plain values, of bounded depth, numbers finite, keys once
+    parsed_toml(text)               the same of TOML, where numbers may be infinite
     fitted(value, kind, "edges")    the value as `kind`, an annotation; ValueError says where not
 
 A kind is Any, None, bool, int, float, str, Literal, X | Y, tuple, list, Mapping[str, X] or a
@@ -14,6 +15,7 @@ import dataclasses
 import functools
 import json
 import math
+import tomllib
 import types
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -34,6 +36,16 @@ def parsed_json(content: bytes) -> Any:
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
     return shallow(value)
+
+
+def parsed_toml(text: str) -> dict[str, Any]:
+    """Return what TOML holds; ValueError where it is none, or nested too deeply."""
+    try:
+        value = tomllib.loads(text.replace("\r\n", "\n"))
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+    shallow(value)
+    return value
 
 
 def shallow(value: Any) -> Any:

@@ -66,10 +66,17 @@ def test_shipped_plans_can_be_read(name: str) -> None:
     assert plan.title != name
 
 
+def test_a_plan_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "p.toml").write_bytes(b"task = '\xff'")
+    with pytest.raises(ParameterError, match=r"cannot be read as UTF-8 text .*; give a TOML file"):
+        load_plan(tmp_path / "p.toml")
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("task = ", "not valid TOML"),
+        ("task = " + "[" * 5000 + "]" * 5000, "not valid TOML: it is nested too deeply"),
         ("task = 'learn'\nsettings = []", "lacks \\['methods'\\]"),
         (TEXT.replace("repeats", "repeat"), "unknown keys \\['repeat'\\]"),
         (TEXT.replace("name = ", "nom = "), "needs a name"),

@@ -10,6 +10,7 @@ import re
 import warnings
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +128,8 @@ def test_a_weight_that_contradicts_the_matrix_is_refused(folder: Path, tmp_path:
         ({"h": 1.0}, "h is there twice"),
         ({"converged": None}, "converged must be true or false"),
         ({"status": "CONVERGED", "converged": False}, "contradicts converged"),
+        ({"status": "0"}, "status must be one of CONVERGED, "),
+        ({"status": ""}, "has a loss and a status"),
         ({"selection": None}, "need each other"),
         ({"removed_edges": [["a", "nobody"]]}, "columns that are not there"),
         ({"more": 1}, "unknown key 'more'"),
@@ -137,6 +140,40 @@ def test_facts_that_contradict_each_other(
 ) -> None:
     with pytest.raises(InputError, match=message):
         load_run(damaged(folder, tmp_path, **changes))
+
+
+@pytest.mark.parametrize(
+    ("label", "message"),
+    [
+        ("<script>alert(1)</script>", "what fixed 'x0' -> 'x1' is not one of knowledge, collider"),
+        ("collider", "said to be fixed by the data"),
+    ],
+)
+def test_a_label_that_is_unknown_or_contradicts_the_class(label: str, message: str) -> None:
+    run = run_of_weights(np.array([[0.0, 1.0], [0.0, 0.0]]), ["x0", "x1"])
+    with pytest.raises(InputError, match=message):
+        replace(run, edges=(replace(run.edges[0], fixed_by=label),))
+
+
+def test_an_edge_that_the_class_fixes_is_not_open() -> None:
+    collider = np.array([[0.0, 0.0, 1.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]])
+    run = run_of_weights(collider, ["x0", "x1", "x2"])
+    with pytest.raises(InputError, match="said to be open, and the CPDAG fixes its direction"):
+        replace(run, edges=(replace(run.edges[0], fixed_by="not fixed"), run.edges[1]))
+
+
+@pytest.mark.parametrize("search", ["x", 2.5, [], {"plan": 1, "gamma": None}, {"plan": ""}])
+def test_what_a_search_did_is_checked(folder: Path, tmp_path: Path, search: Any) -> None:
+    parameters = json.loads((folder / "model.json").read_text("utf-8"))["parameters"]
+    with pytest.raises(InputError, match=r"parameters\.search"):
+        load_run(damaged(folder, tmp_path, parameters={**parameters, "search": search}))
+
+
+def test_the_loss_is_the_one_that_was_chosen(folder: Path, tmp_path: Path) -> None:
+    scores = dict.fromkeys(("equal", "unequal", "kurtosis", "margin"))
+    choice = {**scores, "loss": "likelihood-nv", "reason": ""}
+    with pytest.raises(InputError, match="the loss mse is not the one that was chosen"):
+        load_run(damaged(folder, tmp_path, loss_choice=choice))
 
 
 def with_archive(folder: Path, tmp_path: Path, content: bytes) -> Path:
@@ -215,6 +252,8 @@ def test_graph_files_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "loop.csv").symlink_to(tmp_path / "loop.csv")
     with pytest.raises(DataError, match=r"there is no file|Too many levels"):
         read_graph(tmp_path / "loop.csv")
+    with pytest.raises(DataError, match="File name too long; check the path"):
+        read_graph(tmp_path / ("x" * 300))
 
 
 LINE_ENDS = ("a\nb", "a\r\nb", "a\rb", "a b", "a\nb (2)")

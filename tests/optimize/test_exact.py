@@ -115,6 +115,19 @@ def test_the_steps_of_a_stage_limit_the_sweeps() -> None:
     assert result.records[-1].reason is Stop.MAX_STEPS
 
 
+@pytest.mark.parametrize("equal", [True, False])
+def test_the_steps_of_a_stage_limit_the_sweeps_of_all_rounds(equal: bool) -> None:
+    """Few rows and many columns: variances that never settle, as in a table of 30 x 2,500."""
+    X = np.random.default_rng(0).normal(size=(8, 40))
+    loss = GaussianLikelihood(np.cov(X.T, bias=True), equal_variances=equal)
+    free = 1.0 - np.eye(40)
+    task = Problem(loss, named("order-2"), 0.05, free, np.ones((40, 40)))
+    path = follow(task, Schedule.gentle().with_steps(2), Columns(), PathState(np.zeros((40, 40))))
+    assert len(path.trace.stages()) == 8
+    assert all(record.step <= 2 for record in path.trace)
+    assert path.n_steps <= 16
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

@@ -27,7 +27,7 @@ from analyticdag import __version__
 from analyticdag.cli.demo import demo_command
 from analyticdag.cli.effect import check_command
 from analyticdag.cli.fit import fit_command
-from analyticdag.cli.interrupt import INTERRUPTED, Interrupt, interruptible, leave
+from analyticdag.cli.interrupt import INTERRUPTED, Interrupt, interruptible
 from analyticdag.cli.progress import printable
 from analyticdag.cli.stability import stability_command
 from analyticdag.cli.tools import compare_command, report_command, simulate_command
@@ -63,9 +63,8 @@ def main() -> NoReturn:
     """Entry point of the ``analyticdag`` command."""
     with interruptible() as interrupt:
         code = _run(sys.argv[1:], interrupt)
-        interrupt.end()
         if code == INTERRUPTED:
-            leave()
+            interrupt.ends_soon()
     raise SystemExit(code)
 
 
@@ -89,8 +88,8 @@ def _run(words: list[str], interrupt: Interrupt) -> int:
 
 def _explain(error: Exception) -> int:
     """Say in one line what went wrong, and return the exit code of its kind."""
-    if type(error).__name__ == "NoArgsIsHelpError":
-        error.show()  # type: ignore[attr-defined]
+    if type(error).__name__ == "NoArgsIsHelpError":  # the help is on standard output already
+        _say("no command was given; name one of those above")
         return 2
     if hasattr(error, "format_message"):  # typer's, of options and arguments
         _say(f"{error.format_message()} --help lists the options.")

@@ -324,7 +324,7 @@ def how_to_go_on(*states: Path | None) -> str:
     if not any(states):
         return "interrupted"
     if kept is None:
-        return "interrupted before anything was finished; nothing was kept"
+        return "interrupted; nothing was finished that could be kept: the same command begins anew"
     return f"interrupted; what was finished is kept in {kept}: the same command goes on from there"
 
 

@@ -4,10 +4,15 @@ Python tells the main thread of an interrupt between two of its own steps, and w
 thread before it exits: compiled code can hold up both for hours. So a thread of ours is woken by
 the signal itself, gives the command a moment to end in its own way, and then ends the process.
 What is on disk is whole at every moment, and locks go with the process.
+
+A terminal sends the signal to worker processes too: `deaf_workers` leaves it to the command to end
+them, or each would print a traceback.
 """
 
 from __future__ import annotations
 
+import atexit
+import multiprocessing
 import os
 import signal
 import socket
@@ -28,6 +33,7 @@ class Interrupt:
     def __init__(self) -> None:
         self.advice: Callable[[], str] = lambda: "interrupted"
         self._ended = threading.Event()
+        self._interrupted = False
 
     def listen(self, woken: socket.socket) -> None:
         """Wait for the signal, then end the process unless it ends by itself."""
@@ -41,6 +47,19 @@ class Interrupt:
         """The command ends by itself."""
         self._ended.set()
 
+    def ends_soon(self) -> None:
+        """The command was interrupted and ends by itself, unless that takes too long."""
+        self._ended.set()
+        self._interrupted = True
+        last_resort = threading.Timer(GRACE_SECONDS, leave)
+        last_resort.daemon = True
+        last_resort.start()
+
+    def at_exit(self) -> None:
+        """Make sure of the exit code: after Ctrl-C inside an import Python ends by the signal."""
+        if self._interrupted:
+            leave()
+
 
 def _reset() -> str:
     """Give a terminal its cursor back, on a line of its own."""
@@ -48,11 +67,36 @@ def _reset() -> str:
 
 
 def leave() -> NoReturn:
-    """End the process now, without waiting for its threads."""
+    """End the process and its workers now, without waiting for threads."""
+    for worker in multiprocessing.active_children():
+        worker.kill()
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             stream.flush()
     os._exit(INTERRUPTED)
+
+
+@contextmanager
+def deaf_workers(jobs: int | None) -> Iterator[None]:
+    """Let the processes that joblib starts inside the block inherit that Ctrl-C is not for them.
+
+    The signal goes to the thread that listens, which began before; Python tells the main thread.
+    """
+    if jobs in (None, 1) or not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    from joblib.externals.loky.backend import resource_tracker as joblib_tracker
+
+    # Each of them unblocks the signal when it has started: so they start first.
+    resource_tracker.ensure_running()
+    joblib_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager
@@ -62,6 +106,7 @@ def interruptible() -> Iterator[Interrupt]:
     if threading.current_thread() is not threading.main_thread():
         yield interrupt
         return
+    atexit.register(interrupt.at_exit)  # first, so that it is called last: joblib cleans up before
     ours, signals = socket.socketpair()
     signals.setblocking(False)
     before = signal.set_wakeup_fd(signals.fileno(), warn_on_full_buffer=False)

@@ -93,7 +93,8 @@ DropMissing = Annotated[
 ]
 Jobs = Annotated[int | None, typer.Option(help="Threads of a fit, processes of resamples.")]
 Checkpoint = Annotated[
-    Path | None, typer.Option(help="File that keeps the state, to go on after a kill.")
+    Path | None,
+    typer.Option(help="File that keeps stages and resamples, to go on after a kill."),
 ]
 Refit = Annotated[
     bool, typer.Option("--refit/--no-refit", help="Fit again standardised, to see what units do.")

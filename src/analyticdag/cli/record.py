@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
+from analyticdag.cli.interrupt import deaf_workers
+
 if TYPE_CHECKING:
     from analyticdag import AnalyticDAG
     from analyticdag._typing import FloatArray
@@ -74,12 +76,13 @@ def judge_by_resamples(
 
     from analyticdag.stability import bootstrap
 
-    with talk.status(f"refitting on {resamples} resamples"):
+    jobs = getattr(model, "n_jobs", None)
+    with talk.status(f"refitting on {resamples} resamples"), deaf_workers(jobs):
         found = bootstrap(
             clone(model).set_params(checkpoint=None, verbose=0),
             values,
             resamples,
-            n_jobs=getattr(model, "n_jobs", None),
+            n_jobs=jobs,
             random_state=model.random_state or 0,
             checkpoint=kept,
             interventions=model.interventions_,

@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from analyticdag.cli.interrupt import deaf_workers
 from analyticdag.cli.options import (
     AsJson,
     Candidates,
@@ -94,7 +95,7 @@ def stability_command(
     model = AnalyticDAG(**{name: value for name, value in given.items() if value is not None})
     context.obj.advice = lambda: how_to_go_on(checkpoint)
     held = reserved(*filter(None, [out]), inputs=inputs, force=force)
-    with held, _bar(Console(stderr=True), resamples, quiet=quiet) as show:
+    with held, deaf_workers(jobs), _bar(Console(stderr=True), resamples, quiet=quiet) as show:
         result = bootstrap(
             model,
             table.values,

@@ -25,10 +25,14 @@ def read_graph(path: str | Path) -> nx.DiGraph:
     An edge that is open comes in both directions.
     """
     path = Path(path)
-    if path.is_dir():
-        return to_networkx(load_run(path))
-    if not path.exists():
+    try:
+        is_there, is_folder = path.exists(), path.is_dir()
+    except OSError as error:  # a name that no system takes
+        raise DataError(f"cannot read {str(path)!r}: {error.strerror}; check the path") from error
+    if not is_there:
         raise DataError(f"there is no file or folder {str(path)!r}; check the path")
+    if is_folder:
+        return to_networkx(load_run(path))
     readers = {".graphml": _read_graphml, ".csv": _read_edges}
     if path.suffix.lower() not in readers:
         raise DataError(

@@ -16,12 +16,11 @@ from __future__ import annotations
 
 import itertools
 import shlex
-import tomllib
 from pathlib import Path
 from typing import Any
 
 from analyticdag._files import read_limited
-from analyticdag._schema import fitted, parsed_json, shallow
+from analyticdag._schema import fitted, parsed_json, parsed_toml
 from analyticdag.errors import InputError, KnowledgeError
 from analyticdag.knowledge import Knowledge
 
@@ -52,11 +51,9 @@ def read_knowledge(path: str | Path) -> Knowledge:
     if text.lstrip().startswith("/knowledge"):
         return parse_tetrad(text)
     try:
-        if path.suffix.lower() == ".json":
-            record = parsed_json(text.encode())
-        else:
-            record = shallow(tomllib.loads(text.replace("\r\n", "\n")))
-    except (ValueError, RecursionError) as error:  # both parsers raise subclasses of the first
+        is_json = path.suffix.lower() == ".json"
+        record = parsed_json(text.encode()) if is_json else parsed_toml(text)
+    except ValueError as error:
         raise KnowledgeError(
             f"{path.name} is neither TOML, JSON (*.json) nor Tetrad's format: {error}"
         ) from error

@@ -59,6 +59,14 @@ class Chosen:
 
 
 @dataclass(frozen=True)
+class Search:
+    """What the order search did and why, and its price of an edge, as the parameters repeat it."""
+
+    plan: str
+    gamma: float | None
+
+
+@dataclass(frozen=True)
 class Choice:
     """Why `loss="auto"` took the loss it took."""
 
@@ -163,7 +171,8 @@ class Source:
 
 def _check_manifest(manifest: Mapping[str, Any], n_columns: int) -> None:
     """Check what a report reads; a manifest may hold more, or nothing."""
-    kinds = {"data": Source, "versions": Mapping[str, str], "created": str, "command": str}
+    kinds = {"data": Source, "versions": Mapping[str, str]}
+    kinds |= dict.fromkeys(("created", "command", "model_choice"), str)
     for key, kind in kinds.items():
         if key in manifest:
             value = fitted(manifest[key], kind, key)
@@ -174,8 +183,13 @@ def _check_manifest(manifest: Mapping[str, Any], n_columns: int) -> None:
 def _check_outcome(model: Model) -> None:
     if model.certificate.h != model.h:
         raise ValueError("h is there twice, with two values")
-    known = Status.__members__.get(model.status)
-    if known is not None and known.converged != model.converged:
+    if bool(model.loss) != bool(model.status):
+        raise ValueError("a run that was learned has a loss and a status, any other has neither")
+    if not model.status:
+        return
+    if model.status not in Status.__members__:
+        raise ValueError(f"status must be one of {', '.join(Status.__members__)}")
+    if Status[model.status].converged != model.converged:
         raise ValueError(f"the status {model.status} contradicts converged={model.converged}")
 
 
@@ -189,6 +203,10 @@ def _check_trace(trace: tuple[Mapping[str, Number | str], ...]) -> None:
 
 
 def _check_choice(model: Model) -> None:
+    """Check what the parameters repeat of the search and of the selection."""
+    fitted(model.parameters.get("search"), Search | None, "parameters.search")
+    if model.loss_choice is not None and model.loss_choice.loss != model.loss:
+        raise ValueError(f"the loss {model.loss} is not the one that was chosen")
     chosen = fitted(model.parameters.get("chosen"), Chosen | None, "parameters.chosen")
     series = model.selection
     if (chosen is None) != (series is None):

@@ -292,14 +292,25 @@ def _check_edges(run: SavedRun, found: list[tuple[int, int]]) -> None:
                 f"{float(run.weights[edge.source, edge.target])!r} in the matrix; the run is "
                 "damaged"
             )
-        if edge.kind == "data" and run.cpdag[edge.target, edge.source]:
-            raise InputError(
-                f"{pair} is said to be fixed by the data, and the CPDAG leaves it open; the run "
-                "is damaged"
-            )
+        _check_direction(edge, pair, is_open=bool(run.cpdag[edge.target, edge.source]))
         shares = (edge.stability or 0.0, edge.direction_stability or 0.0)
         if not all(0.0 <= s <= 1.0 for s in shares) or (edge.standard_error or 0.0) < 0.0:
             raise InputError(f"the stability or error of {pair} cannot be; the run is damaged")
+
+
+def _check_direction(edge: EdgeRecord, pair: str, *, is_open: bool) -> None:
+    """Refuse an edge whose label is unknown, or says anything else than the class."""
+    if edge.fixed_by not in list(FixedBy):
+        raise InputError(f"what fixed {pair} is not one of {', '.join(FixedBy)}")
+    if edge.kind == "data" and is_open:
+        raise InputError(
+            f"{pair} is said to be fixed by the data, and the CPDAG leaves it open; the run is "
+            "damaged"
+        )
+    if edge.kind == "open" and not is_open:
+        raise InputError(
+            f"{pair} is said to be open, and the CPDAG fixes its direction; the run is damaged"
+        )
 
 
 def _check_columns(run: SavedRun) -> None:

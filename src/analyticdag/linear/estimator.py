@@ -85,7 +85,7 @@ class AnalyticDAG(GraphEstimator):
         depend on it.
     verbose : 1 reports every stage to the logger "analyticdag".
     checkpoint : None, or a file that keeps the state of the path after every stage; a fit that
-        was killed goes on from there when repeated.
+        was killed goes on from there when repeated. An order search begins anew.
     gamma : price of an edge in the order search, log n + 4·gamma·log d for n rows and d columns:
         more gives fewer edges. "auto" goes by the number of columns (`linear.refine`).
 

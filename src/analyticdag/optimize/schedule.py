@@ -18,7 +18,8 @@ class Stage:
     """One stage: its weights of loss and domain, and when to stop.
 
     `tol` is the relative change of the objective between two checks below which the stage is
-    done for Adam; `max_steps` limits its steps, and the sweeps of the exact minimiser.
+    done for Adam; `max_steps` limits its steps, and the sweeps of the exact minimiser, those of
+    all its rounds together.
     """
 
     mu: float

@@ -141,12 +141,7 @@ def certainty(run: SavedRun) -> list[tuple[str, str, int, str]]:
         "causes plus noise prefers this way round",
         FixedBy.NOTHING: "left open: the reverse fits the data as well",
     }
-    listed = [
-        (str(label), _kind(label), counts.pop(str(label), 0), text)
-        for label, text in meaning.items()
-    ]
-    unknown = ((label, "open", n, "as the run recorded it") for label, n in counts.items())
-    return [*listed, *unknown]
+    return [(str(label), _kind(label), counts[label], text) for label, text in meaning.items()]
 
 
 def _kind(label: FixedBy) -> str:

@@ -86,10 +86,10 @@ class Columns:
         loss_traits(type(loss)).check_weighted()
         if (against := objection(problem.function)) is not None:
             raise ParameterError(against)
-        most = min(self.max_sweeps, stage.max_steps)
         variances, here = noise_variances(loss, W), stage
         n_sweeps, n_rounds, settled = 0, 0, False
-        while n_rounds < self.max_rounds and not settled:
+        while n_rounds < self.max_rounds and n_sweeps < stage.max_steps and not settled:
+            most = min(self.max_sweeps, stage.max_steps - n_sweeps)
             # With the variances held fixed, every loss is least squares with weights.
             fixed = replace(problem, loss=LeastSquares(loss.S, 1.0 / variances))  # type: ignore[attr-defined]
             try:
