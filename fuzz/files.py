@@ -69,7 +69,7 @@ _PLACES = (
 
 def draw_case(draw: Draw) -> Case:
     """Return a case with a command."""
-    make = draw.weighted({_fit: 52, _stability: 10, compare: 20, _other: 14, plan: 4})
+    make = draw.weighted({_fit: 50, _stability: 9, _check: 5, compare: 18, _other: 14, plan: 4})
     lines = make(draw)
     if draw.chance(0.03):
         lines.append("apart = True  # as a process of its own")
@@ -97,6 +97,11 @@ def _stability(draw: Draw) -> list[str]:
     if draw.chance(0.5):
         lines += output(draw, "--out", FOLDERS)
     return [*lines, *options(draw, "stability")]
+
+
+def _check(draw: Draw) -> list[str]:
+    graph = r"argv.insert(1, 'g.csv'); files['g.csv'] = b'source,target\nx0,x1\n'"
+    return [*_table(draw, "check"), graph, *options(draw, "check")]
 
 
 def _other(draw: Draw) -> list[str]:

@@ -27,6 +27,7 @@ WORDS = {
     "--gamma": ("auto", "0.5", "-1"),
     "--model": ("linear", "nothing"),
     "--threshold": ("0.9", "5", "0", "-1", "nan"),
+    "--level": ("0.05", "0", "1", "-1", "nan"),
 }
 _ODD = (
     *("x", "", "nan", "inf", "-1", "1e999", "ü", "\ud800", "a\nb", "None", "[red]", "{}"),

@@ -60,8 +60,8 @@ def test_every_parameter_has_good_values_and_none_is_drawn_that_does_not_exist()
 
 
 def test_every_option_of_the_commands_is_drawn_and_no_other() -> None:
-    known = {command: words.options_of(command) for command in ("fit", "stability")}
-    assert set(words.WORDS) <= set(known["fit"]) | set(known["stability"])
+    known = {command: words.options_of(command) for command in ("fit", "stability", "check")}
+    assert set(words.WORDS) <= set().union(*known.values())
     for name, there in known.items():
         drawn_ones = {
             line.split("'")[1]
