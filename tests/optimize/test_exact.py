@@ -115,13 +115,12 @@ def test_the_steps_of_a_stage_limit_the_sweeps() -> None:
     assert result.records[-1].reason is Stop.MAX_STEPS
 
 
-@pytest.mark.parametrize("equal", [True, False])
-def test_the_steps_of_a_stage_limit_the_sweeps_of_all_rounds(equal: bool) -> None:
+@pytest.mark.parametrize("likelihood", [EqualVariances, UnequalVariances])
+def test_the_steps_of_a_stage_limit_the_sweeps_of_all_rounds(likelihood: Any) -> None:
     """Few rows and many columns: variances that never settle, as in a table of 30 x 2,500."""
     X = np.random.default_rng(0).normal(size=(8, 40))
-    loss = GaussianLikelihood(np.cov(X.T, bias=True), equal_variances=equal)
-    free = 1.0 - np.eye(40)
-    task = Problem(loss, named("order-2"), 0.05, free, np.ones((40, 40)))
+    loss = likelihood(np.cov(X.T, bias=True))
+    task = Problem(loss, named("order-2"), 0.05, ~np.eye(40, dtype=bool), None)
     path = follow(task, Schedule.gentle().with_steps(2), Columns(), PathState(np.zeros((40, 40))))
     assert len(path.trace.stages()) == 8
     assert all(record.step <= 2 for record in path.trace)
