@@ -159,7 +159,7 @@ def resamples(draw: Draw) -> list[str]:
     good = {
         "n_resamples": ("1", "2", "0", "-1"),
         "subsample": ("None", "0.5", "0.01", "1.0", "'complementary'", "2.0"),
-        "n_jobs": ("None", "1"),
+        "n_jobs": ("None", "1", "0", "1.5", "'x'", "2**40"),
         "random_state": _SEEDS,
         "checkpoint": LINEAR["checkpoint"],
         "progress": ("None", "print", "3"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -222,7 +223,20 @@ def test_counts_come_from_the_log(tmp_path: Path) -> None:
     assert found["outcomes"] == {"fitted": 1, "hang: tables": 1}
 
 
+HOME = Path(__file__).resolve().parent.parent
+
+
+def test_every_item_that_was_found_has_tests() -> None:
+    """The table of docs/reliability.md names tests that are there, for each of its items."""
+    text = (HOME / "docs/reliability.md").read_text("utf-8")
+    rows = re.findall(r"^\| (\d+)\. .*$", text, re.MULTILINE)
+    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", text)
+    assert rows == [str(number) for number in range(1, 14)]
+    for file, name in named:
+        assert f"def {name}(" in (HOME / file).read_text("utf-8"), (file, name)
+
+
 def test_the_page_shows_the_counts_that_were_recorded() -> None:
-    docs = Path(__file__).resolve().parent.parent / "docs"
+    docs = HOME / "docs"
     record = json.loads((docs / "reliability.json").read_text("utf-8"))
     assert page.block(record) in (docs / "reliability.md").read_text("utf-8")

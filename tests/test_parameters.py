@@ -184,7 +184,8 @@ def test_draws_need_a_generator() -> None:
 @pytest.mark.parametrize(
     "change",
     [{"n_resamples": 0}, {"n_resamples": "9"}, {"subsample": ARRAY}, {"subsample": np.nan},
-     {"subsample": True}, {"random_state": -1}, {"random_state": "x"}],
+     {"subsample": True}, {"random_state": -1}, {"random_state": "x"},
+     {"n_jobs": 0}, {"n_jobs": 1.5}, {"n_jobs": "x"}],
 )  # fmt: skip
 def test_resamples_that_cannot_be_are_refused(change: dict[str, Any]) -> None:
     refused(lambda: bootstrap(AnalyticDAG(), table(), **change), ParameterError)

@@ -94,6 +94,17 @@ def _as_float(value: Any) -> float:
         return math.inf
 
 
+def jobs(what: str, n_jobs: Any, default: str) -> int | None:
+    """Return a number of threads or processes as joblib takes it; None stands for the default."""
+    is_count = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
+    if n_jobs is not None and (not is_count or n_jobs == 0 or abs(n_jobs) > 2**31):
+        raise ParameterError(
+            f"n_jobs must be a number of {what}, -1 for all processors, or None for {default}, not "
+            f"{shown(n_jobs)}"
+        )
+    return None if n_jobs is None else int(n_jobs)
+
+
 def verbosity(value: Any) -> int:
     """Return how much to report: a whole number, or True and False for 1 and 0."""
     return int(value) if isinstance(value, bool) else whole("verbose", value, 0, 2**31)

@@ -234,8 +234,13 @@ def refuse_nonfinite(values: FloatArray, names: Sequence[Hashable], what: str = 
             raise DataError(f"{what} has {kind} in columns {culprits}; {cure} (first: row {row})")
 
 
-def refuse_out_of_range(values: FloatArray, names: Sequence[Hashable], what: str = "X") -> None:
-    """Name a column whose squares would overflow, or vanish."""
+def refuse_out_of_range(
+    values: FloatArray,
+    names: Sequence[Hashable],
+    what: str = "X",
+    rows: Sequence[int] | None = None,
+) -> None:
+    """Name a column whose squares would overflow, or vanish; `rows` are numbers for messages."""
     largest = np.abs(values).max(axis=0)
     for bad, size in (
         (largest > LARGEST, f"larger than {LARGEST:g}"),
@@ -244,9 +249,10 @@ def refuse_out_of_range(values: FloatArray, names: Sequence[Hashable], what: str
         if bad.any():
             k = int(bad.argmax())
             row = int(np.abs(values[:, k]).argmax())
+            shown = row if rows is None else rows[row]
             raise DataError(
                 f"{what} has values {size} in column {names[k]!r} ({values[row, k]:.6g} in row "
-                f"{row}), and their squares are no numbers; rescale the column"
+                f"{shown}), and their squares are no numbers; rescale the column"
             )
 
 

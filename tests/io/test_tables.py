@@ -151,3 +151,12 @@ def test_a_column_may_name_what_was_perturbed(tmp_path: Path) -> None:
         read_table(path, interventions="c")
     with pytest.raises(DataError, match="'done to' names 'b' in row 3, which is no column of"):
         read_table(path, interventions="done to", drop=["b"])
+
+
+def test_a_parquet_file_that_unpacks_to_gigabytes_is_refused(tmp_path: Path) -> None:
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    zeros = pa.table({f"x{k}": np.zeros(2_000_000) for k in range(3)})
+    pq.write_table(zeros, tmp_path / "bomb.parquet")
+    assert (tmp_path / "bomb.parquet").stat().st_size < 60_000
+    with pytest.raises(DataError, match=r"bytes would unpack to 6000000 cells"):
+        read_table(tmp_path / "bomb.parquet")

@@ -102,6 +102,7 @@ def fit_command(
         drop_missing=drop_missing,
         interventions=interventions,
     )
+    table.check_range()
     known = None if knowledge is None else read_knowledge(knowledge)
     for note in table.notes:
         line(talk, f"note: {note}")

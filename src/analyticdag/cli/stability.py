@@ -88,6 +88,7 @@ def stability_command(
         drop_missing=drop_missing,
         interventions=interventions,
     )
+    table.check_range()
     known = None if knowledge is None else by_index(read_knowledge(knowledge), table.names)
     given: dict[str, Any] = {"loss": loss, "solver": solver, "refine": refine}
     given |= {"constraint": constraint, "candidates": candidates, "gamma": number_or_word(gamma)}

@@ -25,12 +25,16 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from analyticdag._files import write_text
+from analyticdag._tables import refuse_out_of_range
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.errors import DataError, MissingDependencyError
 
 DELIMITERS = (",", ";", "\t", "|")
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", ".", "-", "#n/a"})
 _SHOWN = 5
+# A Parquet file may be packed: so many cells in any case, 200 MB in memory, and so many for each of
+# its bytes. Numbers that differ take a bit at least, which is eight cells a byte.
+_MANY_CELLS, _CELLS_PER_BYTE = 4_000_000, 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +42,8 @@ class Table:
     """Numbers with column names, and what was done to get them.
 
     `sha256` is of the bytes as they came; `notes` are sentences for the user. `targets` names for
-    each row the column that was perturbed in it, if a column of the table says so.
+    each row the column that was perturbed in it, if a column of the table says so. `rows` are their
+    numbers in the file.
     """
 
     values: FloatArray = field(repr=False)
@@ -48,6 +53,12 @@ class Table:
     rows_dropped: int = 0
     notes: tuple[str, ...] = ()
     targets: tuple[str | None, ...] | None = None
+    rows: tuple[int, ...] = field(default=(), repr=False)
+
+    def check_range(self) -> None:
+        """Refuse what no fit takes, with more to say than an array has: names, rows of the file."""
+        if len(self.values):
+            refuse_out_of_range(self.values, self.names, self.source, self.rows)
 
     @property
     def perturbed(self) -> list[int | None] | None:
@@ -102,8 +113,9 @@ def read_table(
         values = values[~gaps]
         targets = targets and tuple(itertools.compress(targets, ~gaps))
         notes = (*notes, f"{int(gaps.sum())} rows with missing values left out")
+    rows = tuple(itertools.compress(cells.rows, ~gaps))
     digest = hashlib.sha256(raw).hexdigest()
-    return Table(values, tuple(cells.names), name, digest, int(gaps.sum()), notes, targets)
+    return Table(values, tuple(cells.names), name, digest, int(gaps.sum()), notes, targets, rows)
 
 
 def write_table(
@@ -346,14 +358,24 @@ def _parquet(raw: bytes, name: str) -> _Cells:
     return _Cells(names, columns, range(1, 1 + len(columns[0] if columns else ())))
 
 
+def _refuse_bomb(n_cells: int, raw: bytes) -> None:
+    """Refuse a file that holds next to nothing, and unpacks to more than there is memory."""
+    if n_cells > max(_MANY_CELLS, _CELLS_PER_BYTE * len(raw)):
+        raise ValueError(f"{len(raw)} bytes would unpack to {n_cells} cells")
+
+
 def _parquet_columns(raw: bytes) -> tuple[list[str], list[list[Any]]]:
     try:
         import pyarrow.parquet as pq
     except ImportError:
         import polars as pl
 
-        frame = pl.read_parquet(io.BytesIO(raw))
+        lazy = pl.scan_parquet(io.BytesIO(raw))
+        _refuse_bomb(lazy.select(pl.len()).collect().item() * len(lazy.collect_schema()), raw)
+        frame = lazy.collect()
         return list(frame.columns), [frame[column].to_list() for column in frame.columns]
+    metadata = pq.read_metadata(io.BytesIO(raw))
+    _refuse_bomb(metadata.num_rows * metadata.num_columns, raw)
     table = pq.read_table(io.BytesIO(raw))
     return list(table.column_names), [column.to_pylist() for column in table.columns]
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import wraps
-from numbers import Integral
 from pathlib import Path
 from typing import Any, ParamSpec
 
 from analyticdag._parameters import (
     file_name,
     flag,
+    jobs,
     number,
     seed_of,
     shown,
@@ -118,7 +118,7 @@ class Options:
             candidates=estimator.candidates,
             standardize=flag("standardize", estimator.standardize),
             seed=seed_of(estimator.random_state),
-            n_jobs=_jobs(estimator.n_jobs),
+            n_jobs=jobs("threads", estimator.n_jobs, "as many as BLAS may use"),
             verbose=verbosity(estimator.verbose),
             checkpoint=file_name("checkpoint", estimator.checkpoint),
         )
@@ -196,16 +196,6 @@ def _minimiser(solver: Any) -> Minimiser | None:
         )
     given: Minimiser = solver
     return given
-
-
-def _jobs(n_jobs: Any) -> int | None:
-    is_count = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
-    if n_jobs is not None and (not is_count or n_jobs == 0 or abs(n_jobs) > 2**31):
-        raise ParameterError(
-            "n_jobs must be a number of threads, -1 for all processors, or None for as many as "
-            f"BLAS may use, not {shown(n_jobs)}"
-        )
-    return None if n_jobs is None else int(n_jobs)
 
 
 def _check_solver(options: Options) -> None:

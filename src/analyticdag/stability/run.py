@@ -11,7 +11,7 @@ import joblib
 import numpy as np
 from sklearn.base import clone
 
-from analyticdag._parameters import file_name, shown, whole
+from analyticdag._parameters import file_name, jobs, shown, whole
 from analyticdag._validation import check_table, column_names
 from analyticdag.errors import AnalyticDAGWarning, ParameterError
 from analyticdag.fitting.checkpoint import held_checkpoint
@@ -57,6 +57,7 @@ def bootstrap(
     path = file_name("checkpoint", checkpoint)
     if progress is not None and not callable(progress):
         raise ParameterError(f"progress must be a function or None, not {shown(progress)}")
+    processes = jobs("processes", n_jobs, "one")
     single = _single(estimator)
     with held_checkpoint(path):
         file = None
@@ -71,7 +72,7 @@ def bootstrap(
         left = range(counts.done, n_resamples)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", AnalyticDAGWarning)
-            for found in _fits(single, (X, mask), scheme, left, n_jobs):
+            for found in _fits(single, (X, mask), scheme, left, processes):
                 counts.add(found)
                 if file:
                     file.offer(counts)
