@@ -121,3 +121,9 @@ def test_more_columns_than_rows_overflow_no_start() -> None:
     few = np.random.default_rng(36).standard_cauchy(size=(4, 17))
     few[:, 1] *= 1e9
     assert np.isfinite(AnalyticDAG(refine=False).fit(few).weights_).all()
+
+
+def test_a_price_of_an_edge_is_a_number() -> None:
+    with pytest.raises(ParameterError, match=r"gamma must be .* at most 1e\+100 or 'auto'"):
+        AnalyticDAG(gamma=1e308).fit(X)
+    assert not AnalyticDAG(gamma=1e100).fit(X).edges_

@@ -42,6 +42,8 @@ SOLVERS: dict[str, type[Adam | Columns] | None] = {
 }
 # What lambda1 and w_threshold are where the data are asked to choose, and nothing depends on it.
 _UNUSED = {"lambda1": 0.05, "w_threshold": 0.3}
+# More than any data can pay for an edge, and its price is still a number.
+_MOST_GAMMA = 1e100
 # Names that lambda1 takes instead of a number, and the criterion each stands for.
 CRITERIA = {"auto": "ebic", "ebic": "ebic", "cv": "cv", "stars": "stars"}
 # Parameters that only some solvers read, and are set there.
@@ -182,7 +184,7 @@ def _criterion(lambda1: Any) -> str | None:
 def _gamma(gamma: Any) -> float | None:
     if gamma is None or _is_word(gamma, "auto"):
         return None
-    return number("gamma", gamma, instead=" or 'auto'")
+    return number("gamma", gamma, most=_MOST_GAMMA, instead=" or 'auto'")
 
 
 def _minimiser(solver: Any) -> Minimiser | None:
