@@ -148,8 +148,9 @@ def test_places_are_checked_before_the_work(shell: Shell, table: Path) -> None:
 
 @pytest.mark.usefixtures("no_work", "table")
 def test_numbers_are_checked_before_the_work(shell: Shell) -> None:
-    shell.refused("fit", "d.csv", "--resamples", -1, message="--resamples must be at least 0")
-    shell.refused("fit", "d.csv", "--seed", -1, message="--seed must be at least 0")
+    shell.refused("fit", "d.csv", "--resamples", -1, message="--resamples must be a whole number")
+    shell.refused("fit", "d.csv", "--resamples", 10**400, message="at most 100000000")
+    shell.refused("fit", "d.csv", "--seed", -1, message="--seed must be a whole number")
     shell.refused("stability", "d.csv", "--threshold", 5, message="threshold must be a share")
     shell.refused("stability", "d.csv", "--resamples", -1, message="n_resamples must be")
     shell.refused("stability", "d.csv", "--seed", -1, message="random_state must be")

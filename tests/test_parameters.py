@@ -183,7 +183,8 @@ def test_draws_need_a_generator() -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [{"n_resamples": 0}, {"n_resamples": "9"}, {"subsample": ARRAY}, {"subsample": np.nan},
+    [{"n_resamples": 0}, {"n_resamples": "9"}, {"n_resamples": 10**400},
+     {"subsample": ARRAY}, {"subsample": np.nan},
      {"subsample": True}, {"random_state": -1}, {"random_state": "x"},
      {"n_jobs": 0}, {"n_jobs": 1.5}, {"n_jobs": "x"}],
 )  # fmt: skip

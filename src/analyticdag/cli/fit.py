@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
+from analyticdag._parameters import whole
 from analyticdag.cli.answer import answer
 from analyticdag.cli.model import Plan, check_model
 from analyticdag.cli.options import (
@@ -49,7 +50,7 @@ from analyticdag.cli.options import (
 )
 from analyticdag.cli.progress import line, shown
 from analyticdag.cli.record import judge_by_resamples, recorded, save_with_page
-from analyticdag.errors import DataWarning, NotConvergedWarning, ParameterError
+from analyticdag.errors import DataWarning, NotConvergedWarning
 
 if TYPE_CHECKING:
     from analyticdag.io import SavedRun, Table
@@ -93,7 +94,7 @@ def fit_command(
     from analyticdag.io import read_knowledge, read_table
 
     check_model(model, interventions=interventions is not None)
-    at_least(0, resamples=resamples, seed=seed)
+    check_numbers(resamples, seed)
     talk = Console(stderr=True, quiet=quiet)
     table = read_table(
         file,
@@ -178,11 +179,12 @@ def _fit_and_save(
     return run, folder, page
 
 
-def at_least(least: int, **numbers: int | None) -> None:
-    """Refuse numbers of options that are too small."""
-    for name, number in numbers.items():
-        if number is not None and number < least:
-            raise ParameterError(f"--{name} must be at least {least}, not {number}")
+def check_numbers(resamples: int, seed: int | None) -> None:
+    """Refuse, before any work, numbers that would be refused after it."""
+    from analyticdag.stability.resamples import MOST_RESAMPLES
+
+    whole("--resamples", resamples, 0, MOST_RESAMPLES)
+    whole("--seed", 0 if seed is None else seed, 0)
 
 
 def _command() -> str:

@@ -25,6 +25,8 @@ from analyticdag.errors import AnalyticDAGWarning, DataError, ParameterError
 from analyticdag.graphs import to_cpdag
 
 COMPLEMENTARY = "complementary"
+# Shares of so many are known to four digits; more would only keep a machine busy.
+MOST_RESAMPLES = 100_000_000
 
 # A table, and which of its entries were perturbed.
 Data: TypeAlias = tuple[Any, BoolArray | None]
@@ -61,7 +63,7 @@ class Scheme:
 
 def check_scheme(n_samples: int, subsample: Any, seed: int, n_resamples: Any) -> Scheme:
     """Refuse what cannot be drawn."""
-    n_resamples = whole("n_resamples", n_resamples, 1)
+    n_resamples = whole("n_resamples", n_resamples, 1, MOST_RESAMPLES)
     # Compared as it is: float(10**400) would overflow.
     is_fraction = isinstance(subsample, Real) and 0 < subsample < 1  # type: ignore[operator]
     is_word = isinstance(subsample, str) and subsample == COMPLEMENTARY
