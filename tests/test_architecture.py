@@ -31,6 +31,7 @@ LAYERS: list[set[str]] = [
         "_threads",
         "_files",
         "_schema",
+        "progress",
     },
     {"graphs", "_terms", "functions", "_arrays", "_constraint", "spectral"},
     {"matrix_functions"},
@@ -273,6 +274,20 @@ def test_no_machine_is_named_in_the_repository() -> None:
 
 def make_targets() -> set[str]:
     return set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+
+
+@pytest.mark.parametrize(
+    "package", sorted(path.parent for path in PACKAGE.rglob("__init__.py")), ids=lambda p: p.name
+)
+def test_maps_name_every_room(package: Path) -> None:
+    """The docstring of a package names its modules; `docs/design.md` does for the outermost."""
+    inside = {path.stem for path in package.glob("*.py")} - {"__init__", "__main__"}
+    inside |= {path.parent.name for path in package.glob("*/__init__.py")}
+    text = (ROOT / "docs" / "design.md").read_text("utf-8")
+    if package != PACKAGE:
+        text = ast.get_docstring(ast.parse((package / "__init__.py").read_text("utf-8"))) or ""
+    named = set(re.findall(r"\w+", text))
+    assert inside <= named, f"the map of {package.name} leaves out {sorted(inside - named)}"
 
 
 @pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "docs/getting-started.md"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
 import os
@@ -23,6 +24,7 @@ from rich.progress import Progress
 from analyticdag.cli import main
 from analyticdag.cli.progress import Bar
 from analyticdag.io import SavedRun, load_run
+from analyticdag.progress import StageBegins, StageEnds, Step
 from analyticdag.report import render_report
 
 HOSTILE = ("<script>alert(1)</script>", '"a", b', "=1+1", "🧬\x1b[31m")
@@ -381,24 +383,32 @@ def test_a_terminal_shows_what_happens_inside_a_stage(slow: Path, tmp_path: Path
     )
 
 
+ENDED = StageEnds(1, 4, mu=1, s=1, objective=2, h=0.5, n_steps=9, reason="done")
+
+
 @pytest.mark.parametrize(
-    ("texts", "description", "done"),
+    ("events", "description", "done"),
     [
-        (["stage 2 of 5 begins"], "stage 2/5", 1.0),
-        (["stage 2 of 5 begins", "step 50 of 200: objective=3 h=0.1"],
+        ([StageBegins(2, 5)], "stage 2/5", 1.0),
+        ([StageBegins(2, 5), Step("step", 50, 200, 3.0, 0.1)],
          "stage 2/5, score 3, h 0.1, step 50", 1.25),
-        (["stage 1 of 4: mu=1 s=1 objective=2 h=0.5 after 9 steps: done", "stage 2 of 4 begins",
-          "sweep 7 of at most 100: objective=1.5"], "stage 2/4, score 1.5, h 0.5, sweep 7", 1.0),
-        (["stage 4 of 4: mu=1 s=1 objective=2 h=0 after 9 steps: done"],
-         "stage 4/4, score 2, h 0", 4.0),
-        (["step 3 of 9: no stage yet"], "step 3 of 9: no stage yet", 0.0),
-        (["compiling \x1b[31mred"], "compiling \ufffd[31mred", 0.0),
+        ([ENDED, StageBegins(2, 4), Step("sweep", 7, 100, 1.5, exact=False)],
+         "stage 2/4, score 1.5, h 0.5, sweep 7", 1.0),
+        ([dataclasses.replace(ENDED, stage=4, h=0.0)], "stage 4/4, score 2, h 0", 4.0),
+        ([Step("step", 3, 9, 1.0)], "step 3 of 9: objective=1", 0.0),
+        (["searching \x1b[31mred"], "searching \ufffd[31mred", 0.0),
     ],
 )  # fmt: skip
-def test_the_bar_reads_the_reports(texts: list[str], description: str, done: float) -> None:
+def test_the_bar_shows_the_events(events: list[object], description: str, done: float) -> None:
     progress = Progress(disable=True)
     bar = Bar(progress)
-    for text in texts:
-        bar.show(text)
+    for event in events:
+        bar.show(event)
     assert progress.tasks[0].description == description
     assert progress.tasks[0].completed == done
+
+
+def test_a_log_prints_events_as_text() -> None:
+    assert str(StageBegins(2, 5)) == "stage 2 of 5 begins"
+    assert str(Step("sweep", 7, 100, 1.5, exact=False)) == "sweep 7 of at most 100: objective=1.5"
+    assert str(ENDED) == "stage 1 of 4: mu=1 s=1 objective=2 h=0.5 after 9 steps: done"

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Iterator, Mapping, Sequence, Set
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -19,7 +20,7 @@ from array_api_compat import is_cupy_array, is_torch_array
 from scipy import sparse
 
 from analyticdag._parameters import is_missing, shown
-from analyticdag._typing import BoolArray, FloatArray
+from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.errors import DataError, DataKindError
 
 # Values between these have squares that are numbers, and so have sums of 1e8 of them.
@@ -27,11 +28,16 @@ SMALLEST, LARGEST = 1e-150, 1e150
 _SHOWN = 10
 
 
-class NamedColumns(NamedTuple):
-    """A table that has been read already: clean numbers, one name for each column."""
+@dataclass(frozen=True, eq=False)
+class NamedColumns:
+    """A table that has been read already: numbers, and one name for each column."""
 
     values: FloatArray
     names: Sequence[Hashable]
+
+    def take(self, rows: IntArray) -> NamedColumns:
+        """Return some of the rows, under the same names."""
+        return NamedColumns(self.values[rows], self.names)
 
 
 def read_columns(X: Any, what: str = "X") -> tuple[FloatArray, list[Hashable] | None]:

@@ -144,9 +144,8 @@ def test_a_column_may_name_what_was_perturbed(tmp_path: Path) -> None:
     table = read_table(path, interventions="done to", drop_missing=True)
     assert table.names == ("a", "b")
     assert table.targets == (None, "b", None, "a")
-    assert table.perturbed == [None, 1, None, 0]
     assert "interventions in 3 of 5 rows, on a, b" in table.notes
-    assert read_table(path, drop=["done to"], drop_missing=True).perturbed is None
+    assert read_table(path, drop=["done to"], drop_missing=True).targets is None
     with pytest.raises(DataError, match="there is no column 'c' that could name the perturbed"):
         read_table(path, interventions="c")
     with pytest.raises(DataError, match="'done to' names 'b' in row 3, which is no column of"):

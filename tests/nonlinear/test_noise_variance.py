@@ -87,7 +87,7 @@ def test_an_unknown_word_is_refused() -> None:
 
 def test_the_reason_is_in_the_saved_run_and_the_report(tmp_path: Path) -> None:
     model = fitted(table("units"))
-    run = load_run(save_run(record_of(model, names=list("abcdef")), tmp_path / "run"))
+    run = load_run(save_run(record_of(model), tmp_path / "run"))
     assert run.loss_choice is not None
     assert run.loss_choice["loss"] == "likelihood-nv"
     assert "too much to read directions from scales" in render_report(run)

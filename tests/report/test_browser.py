@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from analyticdag import AnalyticDAG
+from analyticdag._tables import NamedColumns
 from analyticdag.datasets import load_sachs
 from analyticdag.errors import AnalyticDAGWarning
 from analyticdag.io import SavedRun, audit_table, record_of, run_of_weights, to_networkx
@@ -54,9 +55,9 @@ def sachs_run() -> SavedRun:
             refine=False,
             standardize=True,
             w_threshold=0.05,
-        ).fit(X)
+        ).fit(NamedColumns(X, sachs.names))
     audit = audit_table(X, model.adjacency_matrix_.astype(bool))
-    return record_of(model, names=sachs.names, audit=audit)
+    return record_of(model, audit=audit)
 
 
 @pytest.fixture(scope="module")

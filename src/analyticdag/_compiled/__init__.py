@@ -8,6 +8,12 @@ puts the folder of the build to use before its own,
 and ``from analyticdag.search.kernels import …`` finds the extension module there. Where nothing was
 compiled the same import finds ``kernels.py``, the source, which Python runs: slow, and right.
 `docs/design/compiled.md` says how kernels are written and built.
+
+| module       | holds                                                                  |
+|--------------|------------------------------------------------------------------------|
+| `cython.py`  | what kernels use of Cython, for where they run as plain Python          |
+| `libc.py`    | the same for functions of C                                            |
+| `vectors.py` | loops over plain vectors that several kernels share                    |
 """
 
 from __future__ import annotations

@@ -12,6 +12,20 @@
 Results go to standard output, everything else to standard error. Exit codes: 0 done, 1 the run
 failed, 2 the input was bad, 130 after Ctrl-C. A traceback is shown only with --debug. What is there
 already is overwritten only with --force, and an input never.
+
+| module          | holds                                                                 |
+|-----------------|-----------------------------------------------------------------------|
+| `fit.py`        | `fit`: a table in, a folder of results and a page out                 |
+| `model.py`      | which estimator `fit` takes, and why                                  |
+| `record.py`     | from a fitted estimator to what is saved, with its page               |
+| `answer.py`     | the answer in words                                                   |
+| `stability.py`  | `stability`                                                           |
+| `effect.py`     | `check`                                                               |
+| `tools.py`      | `simulate`, `compare`, `report`                                       |
+| `demo.py`       | `demo`                                                                |
+| `options.py`    | options that several commands take                                    |
+| `progress.py`   | what a person sees while a fit runs                                   |
+| `interrupt.py`  | Ctrl-C                                                                |
 """
 
 from __future__ import annotations

@@ -2,14 +2,68 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+
+from analyticdag.cli.progress import line
 
 if TYPE_CHECKING:
     from analyticdag.io.run import EdgeRecord, SavedRun
 
 # As many as fit on a screen with the sentences and the paths.
 SHOWN = 20
+
+
+def tell(
+    run: SavedRun, folder: Path, page: Path, talk: Console, *, as_json: bool, quiet: bool
+) -> None:
+    """Print the notes, then the answer, then where it was saved."""
+    from analyticdag.report.text import count, notices
+
+    for notice in notices(run):
+        line(talk, f"note: {notice}")
+    out = Console(highlight=False)
+    if as_json:
+        line(out, json.dumps(_summary(run, folder, page), ensure_ascii=True))
+    elif not quiet:
+        head = f"{count(run.n_nodes, 'variable')}, {count(len(run.edges), 'link')}"
+        where = (f"saved   {folder}", f"report  {page}")
+        line(out, "\n".join((head, *answer(run), *where)))
+
+
+def _summary(run: SavedRun, folder: Path, page: Path) -> dict[str, Any]:
+    edges = []
+    for edge in run.edges:
+        i, j, is_open = run.ends(edge)
+        edges.append(
+            {
+                "source": run.names[i],
+                "target": run.names[j],
+                "direction": "open" if is_open else "directed",
+                "weight": None if is_open else edge.weight,
+                "strength": edge.strength,
+                "fixed_by": edge.fixed_by,
+            }
+        )
+    return {
+        "names": list(run.names),
+        "n_nodes": run.n_nodes,
+        "n_edges": len(run.edges),
+        "edges": edges,
+        # An order of one member would say more than is known.
+        "causal_order": None if run.open_edges else [run.names[k] for k in run.order],
+        "loss": run.loss,
+        "h": run.h,
+        "status": run.status,
+        "converged": run.converged,
+        "seconds": run.manifest["seconds"],
+        "out": str(folder),
+        "report": str(page),
+    }
 
 
 def link(run: SavedRun, edge: EdgeRecord) -> str:

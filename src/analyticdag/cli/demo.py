@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
     from analyticdag import AnalyticDAG
-    from analyticdag._typing import FloatArray
+    from analyticdag._tables import NamedColumns
     from analyticdag.datasets import Dataset
     from analyticdag.io.run import EdgeRecord, SavedRun
 
@@ -51,15 +50,16 @@ def _show(sachs: Dataset, folder: Path, console: Console) -> None:
     import numpy as np
 
     from analyticdag import AnalyticDAG
+    from analyticdag._tables import NamedColumns
     from analyticdag.io import to_networkx
     from analyticdag.metrics import compare
 
     console.print(f"Sachs: {len(sachs.values)} human cells, {len(sachs.names)} proteins each.")
     with console.status("learning ..."):
         # Fluorescence is read on a log scale; unequal variances assume nothing about units.
-        values = np.log(sachs.values)
-        model = AnalyticDAG(loss="likelihood-nv", standardize=True).fit(values)
-    run = _record(model, values, sachs.names)
+        columns = NamedColumns(np.log(sachs.values), sachs.names)
+        model = AnalyticDAG(loss="likelihood-nv", standardize=True).fit(columns)
+    run = _record(model, columns)
     found = compare(sachs.graph, to_networkx(run))
     console.print(_edge_table(run, sachs.graph))
     line(console, "\n".join(sentences(run)))
@@ -96,16 +96,16 @@ def _verdict(run: SavedRun, edge: EdgeRecord, truth: nx.DiGraph) -> str:
     return "yes" if there else "reversed" if back else "no"
 
 
-def _record(model: AnalyticDAG, values: FloatArray, names: Sequence[str]) -> SavedRun:
-    """Return the run with the names of the proteins and its diagnostics."""
+def _record(model: AnalyticDAG, columns: NamedColumns) -> SavedRun:
+    """Return the run with its diagnostics."""
     from analyticdag.io import hash_array, manifest_of
 
     manifest = manifest_of(
         source="Sachs protein signalling (log scale)",
-        sha256=hash_array(values, names),
-        shape=(len(values), len(names)),
+        sha256=hash_array(columns.values, list(map(str, columns.names))),
+        shape=columns.values.shape,
         parameters=model.get_params(deep=False),
         seed=model.random_state,
         command=["analyticdag", "demo"],
     )
-    return recorded(model, values, names, manifest=manifest)
+    return recorded(model, columns, manifest=manifest)

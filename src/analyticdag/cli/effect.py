@@ -29,7 +29,6 @@ def check_command(
     as_json: AsJson = False,
 ) -> None:
     """Test GRAPH, an expert's or a tool's, against the table DATA."""
-    from analyticdag._tables import NamedColumns
     from analyticdag.effects import check_graph
     from analyticdag.io import read_table
     from analyticdag.io.graphs import read_graph
@@ -38,7 +37,7 @@ def check_command(
     table = read_table(data, drop=drop or (), drop_missing=drop_missing)
     if graph.suffix.lower() == ".csv":  # an edge list cannot name nodes without edges
         given.add_nodes_from(table.names)
-    found = check_graph(given, NamedColumns(table.values, table.names), level=level)
+    found = check_graph(given, table.columns, level=level)
     out = Console(highlight=False)
     if as_json:
         line(out, json.dumps(_plain(found, given), ensure_ascii=True))

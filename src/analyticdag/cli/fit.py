@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import json
 import os
 import shlex
 import sys
@@ -16,13 +15,13 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
 from analyticdag._parameters import whole
-from analyticdag.cli.answer import answer
+from analyticdag.cli.answer import tell
 from analyticdag.cli.model import Plan, check_model
 from analyticdag.cli.options import (
     AsJson,
@@ -47,6 +46,7 @@ from analyticdag.cli.options import (
     Standardize,
     Start,
     TableFile,
+    estimator_parameters,
 )
 from analyticdag.cli.progress import line, shown
 from analyticdag.cli.record import judge_by_resamples, recorded, save_with_page
@@ -107,27 +107,13 @@ def fit_command(
     known = None if knowledge is None else read_knowledge(knowledge)
     for note in table.notes:
         line(talk, f"note: {note}")
-    given = {
-        "loss": loss,
-        "constraint": constraint,
-        "lambda1": number_or_word(lambda1),
-        "w_threshold": number_or_word(w_threshold),
-        "solver": solver,
-        "gamma": number_or_word(gamma),
-        "start": start,
-        "refine": refine,
-        "candidates": candidates,
-        "standardize": standardize,
-        "random_state": seed,
-        "n_jobs": jobs,
-    }
-    parameters = {name: value for name, value in given.items() if value is not None}
+    parameters = estimator_parameters(context.params)
     plan = Plan(model, parameters, max_steps, refit=refit)
     inputs = files_read(file, knowledge, checkpoint)
     base, exact = _base(file, out), out is not None
     places = Places(base, report, checkpoint, inputs, exact=exact, force=force, member=member)
     run, folder, page = _fit_and_save(table, known, plan, places, resamples, talk, context)
-    _tell(run, folder, page, talk, as_json=as_json, quiet=quiet)
+    tell(run, folder, page, talk, as_json=as_json, quiet=quiet)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -228,14 +214,6 @@ def files_read(table: str, knowledge: Path | None, checkpoint: Path | None) -> l
     return [*inputs, checkpoint]
 
 
-def number_or_word(text: str | None) -> float | str | None:
-    """Return a number where there is one; which words are known, the estimator says."""
-    try:
-        return None if text is None else float(text)
-    except ValueError:
-        return text
-
-
 def _learn(
     table: Table,
     known: Knowledge | None,
@@ -251,17 +229,17 @@ def _learn(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         with shown(talk, quiet=talk.quiet):
-            model, choice = plan.fit(table, by_index(known, table.names), state)
+            model, choice = plan.fit(table, known, state)
     seconds = time.perf_counter() - start
     for warning in caught:
-        # These two are said again at the end, there with the names of the columns.
+        # These two are said again at the end.
         if not issubclass(warning.category, DataWarning | NotConvergedWarning):
             line(talk, f"note: {warning.message}")
     for note in (plan.unused(model), f"--model auto: {choice}" if choice else ""):
         if note:
             line(talk, f"note: {note}")
     if resamples[0]:
-        judge_by_resamples(model, table.values, resamples[0], talk, resamples[1])
+        judge_by_resamples(model, table.columns, resamples[0], talk, resamples[1])
     manifest = manifest_of(
         source=table.source,
         sha256=table.sha256,
@@ -281,8 +259,7 @@ def _learn(
     with shown(talk, quiet=talk.quiet):
         run = recorded(
             model,
-            table.values,
-            table.names,
+            table.columns,
             manifest={**manifest, "model_choice": choice} if choice else manifest,
             rows_dropped=table.rows_dropped,
             notes=table.notes,
@@ -291,26 +268,6 @@ def _learn(
     shown_knowledge = None if known is None else known.to_dict()
     settings = {**run.parameters, "knowledge": shown_knowledge, "checkpoint": None}
     return dataclasses.replace(run, parameters=settings)
-
-
-def by_index(known: Knowledge | None, names: Sequence[str]) -> Knowledge | None:
-    """Return the knowledge with indices for names; unknown names are refused here, by name."""
-    if known is None:
-        return None
-    known.resolve(names)
-    index_of = {name: k for k, name in enumerate(names)}
-
-    def index(column: Any) -> int:
-        return int(index_of.get(column, column))
-
-    from analyticdag.knowledge import Knowledge
-
-    return Knowledge(
-        [(index(a), index(b)) for a, b in known.required_edges],
-        [(index(a), index(b)) for a, b in known.forbidden_edges],
-        [[index(column) for column in tier] for tier in known.tiers],
-        known.max_parents,
-    )
 
 
 def _states(table: Table, known: Knowledge | None, plan: Plan, base: Path) -> tuple[Path, Path]:
@@ -329,50 +286,3 @@ def how_to_go_on(*states: Path | None) -> str:
     if kept is None:
         return "interrupted; nothing was finished that could be kept: the same command begins anew"
     return f"interrupted; what was finished is kept in {kept}: the same command goes on from there"
-
-
-def _tell(
-    run: SavedRun, folder: Path, page: Path, talk: Console, *, as_json: bool, quiet: bool
-) -> None:
-    from analyticdag.report.text import count, notices
-
-    for notice in notices(run):
-        line(talk, f"note: {notice}")
-    out = Console(highlight=False)
-    if as_json:
-        line(out, json.dumps(_summary(run, folder, page), ensure_ascii=True))
-    elif not quiet:
-        head = f"{count(run.n_nodes, 'variable')}, {count(len(run.edges), 'link')}"
-        where = (f"saved   {folder}", f"report  {page}")
-        line(out, "\n".join((head, *answer(run), *where)))
-
-
-def _summary(run: SavedRun, folder: Path, page: Path) -> dict[str, Any]:
-    edges = []
-    for edge in run.edges:
-        i, j, is_open = run.ends(edge)
-        edges.append(
-            {
-                "source": run.names[i],
-                "target": run.names[j],
-                "direction": "open" if is_open else "directed",
-                "weight": None if is_open else edge.weight,
-                "strength": edge.strength,
-                "fixed_by": edge.fixed_by,
-            }
-        )
-    return {
-        "names": list(run.names),
-        "n_nodes": run.n_nodes,
-        "n_edges": len(run.edges),
-        "edges": edges,
-        # An order of one member would say more than is known.
-        "causal_order": None if run.open_edges else [run.names[k] for k in run.order],
-        "loss": run.loss,
-        "h": run.h,
-        "status": run.status,
-        "converged": run.converged,
-        "seconds": run.manifest["seconds"],
-        "out": str(folder),
-        "report": str(page),
-    }

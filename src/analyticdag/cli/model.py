@@ -46,15 +46,15 @@ class Plan:
     ) -> tuple[AnalyticDAG | NonlinearDAG, str]:
         """Return the fitted estimator and, for "auto", why it was taken."""
         if self.model == "nonlinear":
-            return self._networks(known, checkpoint).fit(table.values), ""
-        lines = self._lines(known, checkpoint).fit(table.values, interventions=table.perturbed)
+            return self._networks(known, checkpoint).fit(table.columns), ""
+        lines = self._lines(known, checkpoint).fit(table.columns, interventions=table.targets)
         if self.model == "linear":
             return lines, ""
         curved, reason = judged(lines, table)
         if not curved:
             return lines, reason
         # The checkpoint is that of the lines: after a kill they are there at once.
-        return self._networks(known, None).fit(table.values), reason
+        return self._networks(known, None).fit(table.columns), reason
 
     def unused(self, fitted: Any) -> str:
         """Return a sentence about options that the fitted networks do not have, or nothing."""
@@ -104,9 +104,9 @@ def judged(lines: AnalyticDAG, table: Table) -> tuple[bool, str]:
     """Return whether networks are wanted after a fit of lines, and the sentence that says why."""
     from analyticdag.diagnostics import Level, diagnose
 
-    if table.perturbed is not None:
+    if table.targets is not None:
         return False, "linear, because only the linear model uses interventions"
-    check = diagnose(lines, table.values, refit=False)["residual independence"]
+    check = diagnose(lines, table.columns, refit=False)["residual independence"]
     if check.level is not Level.WARNING:
         return False, "linear, because at most one edge in ten shows curvature or changing spread"
     share = f"{check.numbers['share']:.0%}"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -102,3 +102,30 @@ Refit = Annotated[
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Result as JSON, even if quiet.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite results that are there.")]
+
+# Options that are parameters of an estimator, by their name there; these may be numbers or words.
+_PARAMETERS = {"seed": "random_state", "jobs": "n_jobs"} | {
+    name: name
+    for name in (
+        *("loss", "constraint", "lambda1", "w_threshold", "solver", "gamma", "start", "refine"),
+        *("candidates", "standardize"),
+    )
+}
+_NUMBERS = ("lambda1", "w_threshold", "gamma")
+
+
+def estimator_parameters(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of the estimator among the options that were given."""
+    return {
+        _PARAMETERS[name]: _number_or_word(value) if name in _NUMBERS else value
+        for name, value in options.items()
+        if name in _PARAMETERS and value is not None
+    }
+
+
+def _number_or_word(text: str) -> float | str:
+    """Return a number where there is one; which words are known, the estimator says."""
+    try:
+        return float(text)
+    except ValueError:
+        return text

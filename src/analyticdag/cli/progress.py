@@ -1,38 +1,34 @@
 """What a person sees while a fit runs: a bar on a terminal, plain lines in a pipe, or nothing.
 
-The solver reports to the logger "analyticdag": the end of a stage at INFO, what happens inside one
-at DEBUG. A pipe gets the first, a bar shows both. Nothing else listens, and nothing is left on the
-logger afterwards.
+The solver reports to the logger "analyticdag", with the events of `analyticdag.progress` or a plain
+text: the end of a stage at INFO, what happens inside one at DEBUG. A pipe gets the first as text, a
+bar shows both. Nothing else listens, and nothing is left on the logger afterwards.
 """
 
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from analyticdag.progress import StageBegins, StageEnds, Step
+
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-_STAGE = re.compile(r"stage (\d+) of (\d+)( begins)?")
-_SCORE = re.compile(r"objective=(\S+)")
-_H = re.compile(r"h=(\S+)")
-_STEP = re.compile(r"(step|sweep) (\d+) of (at most )?(\d+)")
-
 
 class _Handler(logging.Handler):
-    """Hands the text of every report on."""
+    """Hands every report on: an event as it is, anything else as text."""
 
-    def __init__(self, show: Callable[[str], None], level: int) -> None:
+    def __init__(self, show: Callable[[object], None], level: int) -> None:
         super().__init__(level)
         self._show = show
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._show(record.getMessage())
+        self._show(record.getMessage() if isinstance(record.msg, str) else record.msg)
 
 
 @contextmanager
@@ -44,7 +40,7 @@ def shown(console: Console, *, quiet: bool) -> Iterator[None]:
         with _bar(console) as bar, _listening(bar.show, logging.DEBUG):
             yield
     else:
-        with _listening(lambda text: line(console, text), logging.INFO):
+        with _listening(lambda event: line(console, str(event)), logging.INFO):
             yield
 
 
@@ -59,7 +55,7 @@ def printable(text: str) -> str:
 
 
 @contextmanager
-def _listening(show: Callable[[str], None], level: int) -> Iterator[None]:
+def _listening(show: Callable[[object], None], level: int) -> Iterator[None]:
     logger, handler = logging.getLogger("analyticdag"), _Handler(show, level)
     before = logger.level
     logger.addHandler(handler)
@@ -96,35 +92,38 @@ class Bar:
         self._progress = progress
         self._task = progress.add_task("learning", total=None)
         self._stage = self._total = 0
+        self._done = 0.0
         self._score = self._h = self._step = ""
 
-    def show(self, text: str) -> None:
+    def show(self, event: object) -> None:
         """Bring the bar up to date with one report of the solver."""
-        done = self._read(text)
-        if done is None:  # not of the path: the order search
-            self._progress.update(self._task, description=printable(text[:70]))
-            return
+        match event:
+            case StageBegins():
+                self._enter(event.stage, event.n_stages, done=event.stage - 1.0)
+            case StageEnds():
+                self._enter(event.stage, event.n_stages, done=float(event.stage))
+                self._score, self._h = f"score {event.objective:.6g}", f"h {event.h:.3g}"
+            case Step() if self._stage:
+                self._take(event)
+            case _:  # not of the path: the order search
+                text = printable(str(event)[:70])
+                self._progress.update(self._task, description=text)
+                return
         parts = [f"stage {self._stage}/{self._total}", self._score, self._h, self._step]
         self._progress.update(
             self._task,
-            completed=done,
+            completed=self._done,
             total=self._total,
             description=", ".join(part for part in parts if part),
         )
 
-    def _read(self, text: str) -> float | None:
-        """Take the numbers of a report over; return how many stages are done, parts included."""
-        stage, step, share = _STAGE.search(text), _STEP.search(text), 0.0
-        if stage is None and (step is None or not self._stage):
-            return None
-        score, h = _SCORE.search(text), _H.search(text)
-        self._score = f"score {score[1]}" if score else self._score
-        self._h = f"h {h[1]}" if h else self._h
-        if stage is not None:
-            self._stage, self._total = int(stage[1]), int(stage[2])
-        self._step = f"{step[1]} {step[2]}" if step else ""
-        if stage is not None and not stage[3] and step is None:
-            return float(self._stage)
-        if step is not None and not step[3]:
-            share = int(step[2]) / int(step[4])  # "at most": who knows how many it will be
-        return self._stage - 1 + share
+    def _enter(self, stage: int, n_stages: int, *, done: float) -> None:
+        self._stage, self._total, self._done, self._step = stage, n_stages, done, ""
+
+    def _take(self, event: Step) -> None:
+        self._step = f"{event.word} {event.number}"
+        self._score = f"score {event.objective:.6g}"
+        self._h = self._h if event.h is None else f"h {event.h:.3g}"
+        # Who knows how many sweeps it will be: only exact limits tell how far a stage is.
+        share = event.number / event.limit if event.exact else 0.0
+        self._done = self._stage - 1 + share

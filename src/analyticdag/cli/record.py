@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import time
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,7 @@ from analyticdag.cli.interrupt import deaf_workers
 
 if TYPE_CHECKING:
     from analyticdag import AnalyticDAG
-    from analyticdag._typing import FloatArray
+    from analyticdag._tables import NamedColumns
     from analyticdag.io import SavedRun
 
 # A fit that took longer than this is not repeated to see what standardising would change.
@@ -25,25 +24,24 @@ REFIT_SECONDS = 20.0
 
 def recorded(
     model: AnalyticDAG,
-    values: FloatArray,
-    names: Sequence[str],
+    columns: NamedColumns,
     *,
     manifest: Mapping[str, Any],
     rows_dropped: int = 0,
     notes: Sequence[str] = (),
     refit: bool = True,
 ) -> SavedRun:
-    """Return the record of a fit on a bare array, with its audit and its diagnostics.
+    """Return the record of a fit, with the audit of its table and its diagnostics.
 
     The time of the diagnostics counts; `refit` allows them a fit of their own, after a quick one.
     """
     from analyticdag.io import audit_table, record_of
 
     edges = model.adjacency_matrix_.astype(bool)
-    audit = audit_table(values, edges, rows_dropped=rows_dropped, notes=notes)
-    run = record_of(model, names=names, audit=audit, manifest=manifest)
+    audit = audit_table(columns.values, edges, rows_dropped=rows_dropped, notes=notes)
+    run = record_of(model, audit=audit, manifest=manifest)
     start, before = time.perf_counter(), manifest.get("seconds") or 0.0
-    found = _diagnostics(model, values, names, refit=refit and before < REFIT_SECONDS)
+    found = _diagnostics(model, columns, refit=refit and before < REFIT_SECONDS)
     seconds = round(before + time.perf_counter() - start, 3)
     return dataclasses.replace(
         run, diagnostics=found, manifest={**run.manifest, "seconds": seconds}
@@ -69,7 +67,7 @@ def save_with_page(
 
 
 def judge_by_resamples(
-    model: AnalyticDAG, values: FloatArray, resamples: int, talk: Console, kept: Path
+    model: AnalyticDAG, columns: NamedColumns, resamples: int, talk: Console, kept: Path
 ) -> None:
     """Write into the model's edges how often they come back; `kept` is a file for the counts."""
     from sklearn.base import clone
@@ -80,7 +78,7 @@ def judge_by_resamples(
     with talk.status(f"refitting on {resamples} resamples"), deaf_workers(jobs):
         found = bootstrap(
             clone(model).set_params(checkpoint=None, verbose=0),
-            values,
+            columns,
             resamples,
             n_jobs=jobs,
             random_state=model.random_state or 0,
@@ -91,21 +89,11 @@ def judge_by_resamples(
 
 
 def _diagnostics(
-    model: AnalyticDAG, values: FloatArray, names: Sequence[str], *, refit: bool
+    model: AnalyticDAG, columns: NamedColumns, *, refit: bool
 ) -> tuple[Mapping[str, Any], ...]:
-    import numpy as np
-    from sklearn.base import clone
-
     from analyticdag.diagnostics import diagnose
 
-    # The advice should speak of columns by name, and the fit was on an array that had none. The
-    # state of the fit is kept elsewhere by now; a refit must not go on from its checkpoint.
-    named = clone(model).set_params(checkpoint=None, verbose=0)
-    named.__dict__.update({k: v for k, v in vars(model).items() if k.endswith("_")})
-    named.feature_names_in_ = np.array(names, dtype=object)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about an array without names, and about the refit
-        checks = diagnose(named, values, refit=refit)
     return tuple(
-        {"name": check.name, "level": str(check.level), "advice": check.advice} for check in checks
+        {"name": check.name, "level": str(check.level), "advice": check.advice}
+        for check in diagnose(model, columns, refit=refit)
     )

@@ -31,6 +31,7 @@ from analyticdag.cli.options import (
     Solver,
     Standardize,
     TableFile,
+    estimator_parameters,
 )
 from analyticdag.cli.progress import line, printable
 
@@ -73,7 +74,7 @@ def stability_command(
 ) -> None:
     """Fit FILE on many resamples of its rows and count how often each edge comes back."""
     from analyticdag import AnalyticDAG
-    from analyticdag.cli.fit import by_index, files_read, how_to_go_on, number_or_word
+    from analyticdag.cli.fit import files_read, how_to_go_on
     from analyticdag.io import read_knowledge, read_table, write_text
     from analyticdag.io.outputs import reserved
     from analyticdag.stability import bootstrap
@@ -89,26 +90,27 @@ def stability_command(
         interventions=interventions,
     )
     table.check_range()
-    known = None if knowledge is None else by_index(read_knowledge(knowledge), table.names)
-    given: dict[str, Any] = {"loss": loss, "solver": solver, "refine": refine}
-    given |= {"constraint": constraint, "candidates": candidates, "gamma": number_or_word(gamma)}
-    given |= {"lambda1": number_or_word(lambda1), "standardize": standardize, "knowledge": known}
-    model = AnalyticDAG(**{name: value for name, value in given.items() if value is not None})
+    parameters = estimator_parameters(context.params)
+    parameters["knowledge"] = None if knowledge is None else read_knowledge(knowledge)
+    # Seed and processes are those of the resamples.
+    del parameters["random_state"]
+    parameters.pop("n_jobs", None)
+    model = AnalyticDAG(**parameters)
     context.obj.advice = lambda: how_to_go_on(checkpoint)
     held = reserved(*filter(None, [out]), inputs=inputs, force=force)
     with held, deaf_workers(jobs), _bar(Console(stderr=True), resamples, quiet=quiet) as show:
         result = bootstrap(
             model,
-            table.values,
+            table.columns,
             resamples,
             subsample="complementary" if complementary else None,
             n_jobs=jobs,
             random_state=seed,
             checkpoint=checkpoint,
-            interventions=table.perturbed,
+            interventions=table.targets,
             progress=lambda done, _: show.update(show.task_ids[0], completed=done),
         )
-        record = _record(result, list(table.names), threshold, complementary=complementary)
+        record = _record(result, threshold, complementary=complementary)
         if out is not None:
             write_text(out, json.dumps(record, indent=1) + "\n", overwrite=force)
     _tell(record, as_json=as_json, quiet=quiet)
@@ -125,21 +127,16 @@ def _bar(console: Console, total: int, *, quiet: bool) -> Progress:
     return progress
 
 
-def _record(
-    result: Stability, names: list[str], threshold: float, *, complementary: bool
-) -> dict[str, Any]:
-    """Return the frequencies by name, the most frequent first."""
+def _record(result: Stability, threshold: float, *, complementary: bool) -> dict[str, Any]:
+    """Return the frequencies, the most frequent first."""
     record = result.as_dict()
-    rows = [
-        {**row, "source": names[row["source"]], "target": names[row["target"]]}
-        for row in record["edges"]
-    ]
-    rows.sort(key=lambda row: (-row["skeleton"], -row["edge"], row["source"], row["target"]))
-    selected = [[names[int(str(k))] for k in pair] for pair in result.select(threshold)]
+    record["edges"].sort(
+        key=lambda row: (-row["skeleton"], -row["edge"], row["source"], row["target"])
+    )
+    selected = [list(pair) for pair in result.select(threshold)]
     bound = result.error_bound(threshold) if complementary else None
     return {
         **record,
-        "edges": rows,
         "threshold": threshold,
         "selected": selected,
         "expected_wrong_at_most": bound,

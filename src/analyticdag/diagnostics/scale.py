@@ -82,7 +82,8 @@ def check_standardised_refit(
     logger.info("fitting once more on standardised columns, for the diagnostics")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AnalyticDAGWarning)
-        other = clone(estimator).set_params(standardize=True, checkpoint=None)
+        silent = {"verbose": 0} if "verbose" in estimator.get_params(deep=False) else {}
+        other = clone(estimator).set_params(standardize=True, checkpoint=None, **silent)
         mask = getattr(estimator, "interventions_", None)
         other.fit(X, **({} if mask is None else {"interventions": mask}))
     before, after = estimator.adjacency_matrix_ != 0, other.adjacency_matrix_ != 0

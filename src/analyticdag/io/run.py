@@ -7,7 +7,7 @@ says what fixed its direction, in the words of `analyticdag.fitting.edges.FixedB
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -125,21 +125,20 @@ class SavedRun:
 def record_of(
     estimator: Any,
     *,
-    names: Sequence[str] | None = None,
     audit: Audit | None = None,
     manifest: Mapping[str, Any] | None = None,
 ) -> SavedRun:
-    """Return the record of a fitted `AnalyticDAG`; `names` are for a fit on a bare array."""
+    """Return the record of a fitted estimator."""
     known = column_names(estimator, estimator.n_features_in_)
     adjacency = np.asarray(estimator.adjacency_matrix_, dtype=bool)
     return SavedRun(
-        names=tuple(map(str, known if names is None else names)),
+        names=tuple(map(str, known)),
         weights=np.array(estimator.weights_, dtype=np.float64),
         adjacency=adjacency,
         cpdag=np.array(estimator.cpdag_, dtype=np.int64),
         order=tuple(map(int, estimator.causal_order_)),
         edges=_edges(estimator, known, audit),
-        removed_edges=_renamed(estimator.removed_edges_, known, names or known),
+        removed_edges=tuple((str(a), str(b)) for a, b in estimator.removed_edges_),
         h=float(estimator.h_),
         loss=str(estimator.loss_),
         n_iter=int(estimator.n_iter_),
@@ -205,13 +204,6 @@ def run_of_weights(
         audit=audit,
         manifest=plain(manifest or {}),
     )
-
-
-def _renamed(
-    edges: Iterable[tuple[Hashable, Hashable]], known: Sequence[Hashable], names: Sequence[Hashable]
-) -> tuple[tuple[str, str], ...]:
-    name_of = dict(zip(known, map(str, names), strict=True))
-    return tuple((name_of[a], name_of[b]) for a, b in edges)
 
 
 def _edges(

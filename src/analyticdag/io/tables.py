@@ -25,7 +25,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from analyticdag._files import write_text
-from analyticdag._tables import refuse_out_of_range
+from analyticdag._tables import NamedColumns, refuse_out_of_range
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.errors import DataError, MissingDependencyError
 
@@ -61,12 +61,9 @@ class Table:
             refuse_out_of_range(self.values, self.names, self.source, self.rows)
 
     @property
-    def perturbed(self) -> list[int | None] | None:
-        """The same by index, as `AnalyticDAG.fit` takes it for an array without names."""
-        if self.targets is None:
-            return None
-        index_of: dict[str | None, int] = {name: k for k, name in enumerate(self.names)}
-        return [index_of.get(target) for target in self.targets]
+    def columns(self) -> NamedColumns:
+        """What estimators take: the values under their names."""
+        return NamedColumns(self.values, self.names)
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ from analyticdag.optimize.problem import Problem
 from analyticdag.optimize.push import Push, push_of
 from analyticdag.optimize.schedule import Schedule, Stage, check_count, check_positive
 from analyticdag.optimize.trace import Stop, TraceRecord
+from analyticdag.progress import Step
 
 logger = logging.getLogger(__name__)
 
@@ -233,8 +234,9 @@ class _Descent:
         return Stop.MAX_STEPS if self.step >= self.stage.max_steps else None
 
     def _report(self, record: TraceRecord) -> None:
-        text = "step %d of %d: objective=%.6g h=%.3g"
-        logger.debug(text, self.step, self.stage.max_steps, record.objective, record.h)
+        logger.debug(
+            Step("step", self.step, self.stage.max_steps, record.objective, float(record.h))
+        )
 
     def _record(self, reason: Stop | None = None) -> TraceRecord:
         rule = SHORT_SERIES if self.settings.on_leaving == "reset" else OUTSIDE

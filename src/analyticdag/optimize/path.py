@@ -23,6 +23,7 @@ from analyticdag.errors import ParameterError
 from analyticdag.functions import AnalyticFunction, Truncated
 from analyticdag.optimize.schedule import Schedule, Stage
 from analyticdag.optimize.trace import STATUS_OF_STOP, Status, Trace, TraceRecord
+from analyticdag.progress import StageBegins, StageEnds
 
 logger = logging.getLogger(__name__)
 
@@ -146,7 +147,7 @@ def follow(
     for stage in schedule.stages[start.stage :]:
         if state.trace.records and state.status is Status.DIVERGED:
             break  # warm-starting from NaN would hide where it went wrong
-        logger.debug("stage %d of %d begins", state.stage + 1, len(schedule.stages))
+        logger.debug(StageBegins(state.stage + 1, len(schedule.stages)))
         with one_blas_thread():
             result = minimiser.minimise(problem, state.weights, stage, state.stage)
         state = PathState(
@@ -165,13 +166,14 @@ def follow(
 def _report(result: StageResult, n_stages: int) -> None:
     last = result.records[-1]
     logger.info(
-        "stage %d of %d: mu=%g s=%g objective=%.6g h=%.3g after %d steps: %s",
-        last.stage + 1,
-        n_stages,
-        last.mu,
-        last.s_used,
-        last.objective,
-        last.h,
-        result.n_steps,
-        last.reason.value if last.reason else "still running",
+        StageEnds(
+            stage=last.stage + 1,
+            n_stages=n_stages,
+            mu=last.mu,
+            s=last.s_used,
+            objective=last.objective,
+            h=last.h,
+            n_steps=result.n_steps,
+            reason=last.reason.value if last.reason else "still running",
+        )
     )

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import networkx as nx
@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from analyticdag._parameters import flag, shown, whole
-from analyticdag._typing import FloatArray, IntArray
+from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.errors import ParameterError
 from analyticdag.graphs import to_networkx
 from analyticdag.graphs.convert import square_matrix
@@ -109,9 +109,7 @@ def simulate(
     graph
         Family and edges per node: ``"ER2"``, ``"SF4"``, ``"BP1"``, ``"UD1.5"``.
     noise
-        ``"gaussian"``, ``"exponential"``, ``"gumbel"``, ``"uniform"``, ``"student"`` (heavy
-        tails), or ``"binary"`` for 0/1 data. Not centred, with scale parameter ``noise_scale``
-        (see ``simulate.noise``).
+        ``"gaussian"``, ``"exponential"``, ``"gumbel"``, ``"uniform"``, ``"student"``, ``"binary"``.
     standardize
         Give every column mean 0 and variance 1, which hides the scale of the noise.
     seed
@@ -119,16 +117,13 @@ def simulate(
     weight_range
         Weights are ±U(low, high), unless there are ``effects``.
     noise_scale
-        A number for all nodes (equal variances), a tuple (low, high) to draw one for each
-        node (unequal variances), or a list or array with one for each node.
+        One number for all nodes, a tuple (low, high) to draw one for each, or all of them.
     mechanism
         ``"linear"``, ``"bent"`` (slightly), ``"mlp"``, ``"gp"`` or ``"additive"``.
     effects
-        (low, high): sizes of the effects instead of weights, log-uniform, in noise scales of the
-        child per standard deviation of the parent.
+        (low, high): sizes of effects, in noise scales of the child per sd of the parent.
     units
-        (low, high): every column is multiplied by a factor of its own, log-uniform, and so are
-        its noise and its weights.
+        (low, high): columns, their noise and weights are in units of their own, log-uniform.
     levels
         Record columns as so many codes 0, 1, …; None for the values themselves.
     hidden
@@ -138,37 +133,54 @@ def simulate(
     """
     parse_code(graph)
     d = whole("n_nodes", n_nodes, 1, MOST_NODES)
-    checked_seed = _check_seed(seed)
+    used = _check_seed(seed)
     # The order of the children is part of the contract: a new one goes to the end.
-    children = _children(checked_seed, 6)
-    graph_rng, weights_rng, scale_rng, noise_rng, functions_rng, units_rng = children
-    low, high = check_range("weight_range", weight_range)
+    graph_rng, weights_rng, scale_rng, noise_rng, functions_rng, units_rng = _children(used, 6)
+    wanted = check_range("weight_range", weight_range)
     sizes = None if effects is None else check_range("effects", effects)
     factors = None if units is None else check_range("units", units)
     _check_sizes(mechanism, noise, effects=sizes, units=factors)
-    edges = random_dag(graph, d, graph_rng)
     scales = node_scales(noise_scale, d, scale_rng)
-    if mechanism not in WEIGHTED:
-        weights = edges.astype(np.float64)
-    elif sizes is None:
-        weights = uniform_weights(edges, low, high, weights_rng)
-    else:
-        weights = effect_weights(edges, sizes, scales, weights_rng)
+    edges = random_dag(graph, d, graph_rng)
+    weights = _weights(edges, mechanism, wanted, sizes, scales, weights_rng)
     data = sample(
         weights, n_samples, noise=noise, standardize=standardize, noise_scale=scales,
         mechanism=mechanism, rng=noise_rng, functions_rng=functions_rng, levels=levels,
         hidden=hidden, regimes=regimes,
     )  # fmt: skip
-    if factors is not None:
-        unit = draw_units(factors, d, units_rng)
-        weights, scales = weights * unit / unit[:, None], scales * unit
-        data = data if standardize or levels else data * unit
-    return Simulation(
-        weights=weights, data=data, noise_scale=scales, code=graph, n_nodes=d,
-        n_samples=len(data), noise=noise, mechanism=mechanism, standardize=standardize,
-        weight_range=(low, high), seed=checked_seed, effects=sizes, units=factors,
-        levels=levels, hidden=hidden, regimes=regimes,
+    drawn = Simulation(
+        weights=weights, data=data, noise_scale=scales, code=graph, n_nodes=d, n_samples=len(data),
+        noise=noise, mechanism=mechanism, standardize=standardize, weight_range=wanted,
+        seed=used, effects=sizes, units=factors, levels=levels, hidden=hidden,
+        regimes=regimes,
     )  # fmt: skip
+    return drawn if factors is None else _in_units(drawn, draw_units(factors, d, units_rng))
+
+
+def _in_units(drawn: Simulation, unit: FloatArray) -> Simulation:
+    """Multiply columns, noise and weights by the unit of each column."""
+    return replace(
+        drawn,
+        weights=drawn.weights * unit / unit[:, None],
+        noise_scale=drawn.noise_scale * unit,
+        data=drawn.data if drawn.standardize or drawn.levels else drawn.data * unit,
+    )
+
+
+def _weights(
+    edges: BoolArray,
+    mechanism: MechanismName,
+    weight_range: tuple[float, float],
+    effects: tuple[float, float] | None,
+    scales: FloatArray,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """Draw the weights; equations that have none get 0 and 1."""
+    if mechanism not in WEIGHTED:
+        return edges.astype(np.float64)
+    if effects is None:
+        return uniform_weights(edges, *weight_range, rng)
+    return effect_weights(edges, effects, scales, rng)
 
 
 def sample(

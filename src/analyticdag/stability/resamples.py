@@ -19,7 +19,7 @@ import numpy as np
 from sklearn.base import clone
 
 from analyticdag._parameters import shown, whole
-from analyticdag._tables import to_host
+from analyticdag._tables import NamedColumns, to_host
 from analyticdag._typing import BoolArray, IntArray
 from analyticdag.errors import AnalyticDAGWarning, DataError, ParameterError
 from analyticdag.graphs import to_cpdag
@@ -114,6 +114,8 @@ def fit_resample(estimator: Any, data: Data, scheme: Scheme, number: int, parent
 
 def take(X: Any, rows: IntArray) -> Any:
     """Return the rows of a table as a table of its own kind, names included."""
+    if isinstance(X, NamedColumns):
+        return X.take(rows)
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         return frame[rows.tolist(), :].to_native()

@@ -8,6 +8,7 @@ import numpy as np
 
 from analyticdag._typing import FloatArray, IntArray
 from analyticdag.optimize.columns.descents import Descent
+from analyticdag.progress import Step
 
 logger = logging.getLogger(__name__)
 
@@ -43,9 +44,7 @@ def descend(
         columns = best_explained_first(descent)
         won = descent.sweep(columns if full else columns[restless[columns]])
         objectives.append(objectives[-1] - won)
-        logger.debug(
-            "sweep %d of at most %d: objective=%.6g", sweep + 1, max_sweeps, objectives[-1]
-        )
+        logger.debug(Step("sweep", sweep + 1, max_sweeps, objectives[-1], exact=False))
         converged = bool(full and won <= enough)
         if converged:
             break
