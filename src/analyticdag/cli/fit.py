@@ -94,7 +94,7 @@ def fit_command(
     from analyticdag.io import read_knowledge, read_table
 
     check_model(model, interventions=interventions is not None)
-    check_numbers(resamples, seed)
+    check_numbers(resamples, seed, max_steps)
     talk = Console(stderr=True, quiet=quiet)
     table = read_table(
         file,
@@ -165,12 +165,13 @@ def _fit_and_save(
     return run, folder, page
 
 
-def check_numbers(resamples: int, seed: int | None) -> None:
+def check_numbers(resamples: int, seed: int | None, max_steps: int | None) -> None:
     """Refuse, before any work, numbers that would be refused after it."""
     from analyticdag.stability.resamples import MOST_RESAMPLES
 
     whole("--resamples", resamples, 0, MOST_RESAMPLES)
     whole("--seed", 0 if seed is None else seed, 0)
+    whole("--max-steps", 1 if max_steps is None else max_steps, 1)
 
 
 def _command() -> str:
