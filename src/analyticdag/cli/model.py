@@ -69,8 +69,12 @@ class Plan:
         from analyticdag.linear.options import solver_with
 
         given = dict(self.parameters)
-        changes = {"max_steps": self.max_steps, "start": given.pop("start", None)}
-        given["solver"] = solver_with(given.get("solver"), **changes)
+        # A search takes no steps: beside "auto" they are those of the networks.
+        networks_only = self.model == "auto" and given.get("solver") == "order"
+        steps = None if networks_only else self.max_steps
+        given["solver"] = solver_with(
+            given.get("solver"), max_steps=steps, start=given.pop("start", None)
+        )
         return AnalyticDAG(**given, knowledge=known, verbose=1, checkpoint=checkpoint)
 
     def _networks(self, known: Knowledge | None, checkpoint: Path | None) -> NonlinearDAG:
