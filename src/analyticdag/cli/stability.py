@@ -90,12 +90,9 @@ def stability_command(
         interventions=interventions,
     )
     table.check_range()
-    parameters = estimator_parameters(context.params)
-    parameters["knowledge"] = None if knowledge is None else read_knowledge(knowledge)
-    # Seed and processes are those of the resamples.
-    del parameters["random_state"]
-    parameters.pop("n_jobs", None)
-    model = AnalyticDAG(**parameters)
+    known = None if knowledge is None else read_knowledge(knowledge)
+    own = {**context.params, "seed": None, "jobs": None}  # these two are of the resamples
+    model = AnalyticDAG(**estimator_parameters(own), knowledge=known)
     context.obj.advice = lambda: how_to_go_on(checkpoint)
     held = reserved(*filter(None, [out]), inputs=inputs, force=force)
     with held, deaf_workers(jobs), _bar(Console(stderr=True), resamples, quiet=quiet) as show:
