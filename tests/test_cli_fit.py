@@ -176,7 +176,7 @@ def test_standard_input_knowledge_and_hostile_names(command: Command, tmp_path: 
         (("{data}", "--constraint", "order-0"), "order"),
         (("{data}", "--lambda1", "-1"), "lambda1 must be a number of at least 0"),
         (("{data}", "--lambda1", "much"), "lambda1"),
-        (("{data}", "--max-steps", "0"), "--max-steps must be at least 1"),
+        (("{data}", "--max-steps", "0"), "--max-steps must be a whole number of at least 1"),
         (("{data}", "--drop", "x9"), "cannot drop"),
         (("{data}", "--knowledge", "absent.toml"), "cannot read 'absent.toml'"),
         (("{data}", "--out", "{used}"), "never overwritten"),
