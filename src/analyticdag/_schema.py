@@ -148,7 +148,7 @@ def _mapping(value: Any, kind: Any, where: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ValueError(f"{where} must hold named values, not {_short(value)}")
     own = (get_args(kind) or (str, Any))[1]
-    return {key: fitted(item, own, f"{where}.{key}") for key, item in value.items()}
+    return {key: fitted(item, own, f"{where}.{plain_key(key)}") for key, item in value.items()}
 
 
 _SCALARS = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
@@ -166,6 +166,11 @@ def _scalar(value: Any, kind: Any, where: str) -> Any:
     elif type(value) is kind and not (kind is int and abs(value) >= 2**63):
         return value
     raise ValueError(f"{where} must be {_SCALARS.get(kind, 'nothing')}, not {_short(value)}")
+
+
+def plain_key(key: str) -> str:
+    """Return a key of a file for a message of one short line."""
+    return key if key.isidentifier() and len(key) <= 40 else _short(key)
 
 
 def _short(value: Any) -> str:

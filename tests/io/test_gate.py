@@ -133,6 +133,8 @@ def test_a_weight_that_contradicts_the_matrix_is_refused(folder: Path, tmp_path:
         ({"selection": None}, "need each other"),
         ({"removed_edges": [["a", "nobody"]]}, "columns that are not there"),
         ({"more": 1}, "unknown key 'more'"),
+        ({"version": "a\nb"}, r"has version 'a\\nb' and this package"),
+        ({"trace": [{"a\nb": "x"}]}, r"trace\[0\]\.'a\\nb' must be a number"),
     ],
 )
 def test_facts_that_contradict_each_other(
@@ -172,7 +174,7 @@ def test_what_a_search_did_is_checked(folder: Path, tmp_path: Path, search: Any)
 def test_the_loss_is_the_one_that_was_chosen(folder: Path, tmp_path: Path) -> None:
     scores = dict.fromkeys(("equal", "unequal", "kurtosis", "margin"))
     choice = {**scores, "loss": "likelihood-nv", "reason": ""}
-    with pytest.raises(InputError, match="the loss mse is not the one that was chosen"):
+    with pytest.raises(InputError, match="the loss 'mse' is not the one that was chosen"):
         load_run(damaged(folder, tmp_path, loss_choice=choice))
 
 

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from analyticdag._files import in_use, read_arrays, read_limited, sweep, write_bytes, write_text
+from analyticdag._parameters import shown
 from analyticdag._schema import fitted, parsed_json
 from analyticdag.errors import InputError, OutputError, ParameterError
 from analyticdag.io.formats import dagitty, dot, edges_csv, graphml
@@ -157,7 +158,7 @@ def load_run(folder: str | Path) -> SavedRun:
         raise InputError(f"{str(folder / MODEL)!r} is not the model of an analyticdag run")
     if record.get("version") != SCHEMA_VERSION:
         raise InputError(
-            f"{str(folder / MODEL)!r} has version {str(record.get('version'))[:20]} and this "
+            f"{str(folder / MODEL)!r} has version {shown(record.get('version'))} and this "
             f"package reads version {SCHEMA_VERSION}; use the version of analyticdag in its "
             "manifest"
         )

@@ -12,7 +12,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from analyticdag._schema import fitted
+from analyticdag._parameters import shown
+from analyticdag._schema import fitted, plain_key
 from analyticdag.io.audit import Audit
 from analyticdag.io.run import EdgeRecord, SavedRun
 from analyticdag.optimize.trace import Status
@@ -197,7 +198,7 @@ def _check_trace(trace: tuple[Mapping[str, Number | str], ...]) -> None:
     for k, record in enumerate(trace):
         for key, value in record.items():
             if isinstance(value, str) and key != "reason":
-                raise ValueError(f"trace[{k}].{key} must be a number, not text")
+                raise ValueError(f"trace[{k}].{plain_key(key)} must be a number, not text")
         for key in ("stage", "step"):
             fitted(record.get(key), int, f"trace[{k}].{key}")
 
@@ -206,7 +207,7 @@ def _check_choice(model: Model) -> None:
     """Check what the parameters repeat of the search and of the selection."""
     fitted(model.parameters.get("search"), Search | None, "parameters.search")
     if model.loss_choice is not None and model.loss_choice.loss != model.loss:
-        raise ValueError(f"the loss {model.loss} is not the one that was chosen")
+        raise ValueError(f"the loss {shown(model.loss)} is not the one that was chosen")
     chosen = fitted(model.parameters.get("chosen"), Chosen | None, "parameters.chosen")
     series = model.selection
     if (chosen is None) != (series is None):
