@@ -133,6 +133,7 @@ def test_a_weight_that_contradicts_the_matrix_is_refused(folder: Path, tmp_path:
         ({"selection": None}, "need each other"),
         ({"removed_edges": [["a", "nobody"]]}, "columns that are not there"),
         ({"more": 1}, "unknown key 'more'"),
+        ({"n_iter": -1}, "fewer than no steps or rows"),
         ({"version": "a\nb"}, r"has version 'a\\nb' and this package"),
         ({"trace": [{"a\nb": "x"}]}, r"trace\[0\]\.'a\\nb' must be a number"),
     ],

@@ -184,6 +184,9 @@ def _check_manifest(manifest: Mapping[str, Any], n_columns: int) -> None:
 def _check_outcome(model: Model) -> None:
     if model.certificate.h != model.h:
         raise ValueError("h is there twice, with two values")
+    rows = (model.audit.n_rows, model.audit.rows_dropped) if model.audit else ()
+    if min((model.n_iter, *rows)) < 0:
+        raise ValueError("it counts fewer than no steps or rows")
     if bool(model.loss) != bool(model.status):
         raise ValueError("a run that was learned has a loss and a status, any other has neither")
     if not model.status:
