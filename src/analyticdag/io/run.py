@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from analyticdag._parameters import shown
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag._validation import column_names
 from analyticdag.errors import InputError
@@ -277,7 +278,7 @@ def _check_edges(run: SavedRun, found: list[tuple[int, int]]) -> None:
     if [(edge.source, edge.target) for edge in run.edges] != found:
         raise InputError("the table of edges does not fit the graph; the run is damaged")
     for edge in run.edges:
-        pair = " -> ".join(map(repr, run.edge_names(edge)))
+        pair = " -> ".join(map(shown, run.edge_names(edge)))
         if edge.weight != run.weights[edge.source, edge.target]:
             raise InputError(
                 f"{pair} has the weight {edge.weight!r} in the table of edges and "
