@@ -32,6 +32,7 @@ LAYERS: list[set[str]] = [
         "_files",
         "_schema",
         "progress",
+        "tables",
     },
     {"graphs", "_terms", "functions", "_arrays", "_constraint", "spectral"},
     {"matrix_functions"},

@@ -10,11 +10,11 @@ import polars as pl
 import pytest
 from sklearn.base import BaseEstimator
 
+from analyticdag._tables import constant_columns
 from analyticdag._validation import (
     check_covariance,
     check_table,
     column_names,
-    constant_columns,
     looks_standardised,
     warn_about_columns,
 )

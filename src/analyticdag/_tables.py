@@ -26,6 +26,10 @@ from analyticdag.errors import DataError, DataKindError
 # Values between these have squares that are numbers, and so have sums of 1e8 of them.
 SMALLEST, LARGEST = 1e-150, 1e150
 _SHOWN = 10
+# A column whose spread is below this fraction of its size differs by rounding only.
+CONSTANT = 1e-13
+# The square of a smaller spread is zero.
+INVISIBLE = 1e-154
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,18 +230,24 @@ def _cells(cells: Sequence[Any], name: Hashable, what: str) -> list[float]:
     return values
 
 
-def refuse_nonfinite(values: FloatArray, names: Sequence[Hashable], what: str = "X") -> None:
+def refuse_nonfinite(
+    values: FloatArray,
+    names: Sequence[Hashable],
+    what: str = "X",
+    *,
+    cure: str = "impute or drop them",
+) -> None:
     """Name the columns with missing or infinite values, and the first of them."""
     if np.isfinite(values).all():
         return
-    for kind, bad, cure in (
-        ("NaN", np.isnan(values), "impute or drop them"),
+    for kind, bad, advice in (
+        ("NaN", np.isnan(values), cure),
         ("infinity (inf)", np.isinf(values), "replace or drop the rows that hold them"),
     ):
         if bad.any():
             culprits = listing(pick(names, np.asarray(bad.any(axis=0))))
             row = int(bad.any(axis=1).argmax())
-            raise DataError(f"{what} has {kind} in columns {culprits}; {cure} (first: row {row})")
+            raise DataError(f"{what} has {kind} in columns {culprits}; {advice} (first: row {row})")
 
 
 def refuse_out_of_range(
@@ -260,6 +270,14 @@ def refuse_out_of_range(
                 f"{what} has values {size} in column {names[k]!r} ({values[row, k]:.6g} in row "
                 f"{shown}), and their squares are no numbers; rescale the column"
             )
+
+
+def constant_columns(values: FloatArray) -> BoolArray:
+    """Return which columns of a table hold one value only, up to rounding; gaps hold none."""
+    highest, lowest = np.fmax.reduce(values, axis=0), np.fmin.reduce(values, axis=0)
+    size = np.maximum(np.abs(highest), np.abs(lowest))
+    constant: BoolArray = highest - lowest <= np.maximum(CONSTANT * size, INVISIBLE)
+    return constant
 
 
 def pick(names: Sequence[Hashable], chosen: BoolArray) -> list[Hashable]:

@@ -17,6 +17,7 @@ import numpy as np
 
 from analyticdag._parameters import whole
 from analyticdag._tables import (
+    NamedColumns,
     check_square,
     listing,
     pick,
@@ -26,13 +27,13 @@ from analyticdag._tables import (
 )
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.errors import DataError, DataWarning
+from analyticdag.tables.python import recipe_of
 
+# What to do about NaN, where an estimator can do something.
+_DROP = "impute or drop them"
+_CURES = {"error": f"{_DROP}, or pass missing='em' to learn from the rows as they are"}
 # Rows of a matrix that are looked at together: of a large one nothing must be there twice.
 _BLOCK = 256
-# A column whose spread is below this fraction of its size differs by rounding only.
-CONSTANT = 1e-13
-# The square of a smaller spread is zero.
-INVISIBLE = 1e-154
 # An eigenvalue of the correlations below this is collinearity, not noise.
 COLLINEAR = 1e-10
 # Variances of standardised columns differ by at most this share, also when they were rounded.
@@ -44,9 +45,10 @@ def check_table(estimator: Any, X: Any, *, reset: bool) -> FloatArray:
 
     With `reset`, X must have two rows, and n_features_in_ and feature_names_in_ are set on the
     estimator, as scikit-learn does, and names that it does not record; without, X is compared
-    with them.
+    with them. An estimator with `kinds` reads its columns by them, and sets `recipe_`. One with
+    `missing` other than "error" gets gaps as NaN.
     """
-    values, names = read_columns(X)
+    values, names = _read(estimator, X, reset=reset)
     if values.shape[1] == 0:
         raise DataError(
             f"X has 0 feature(s) (shape={values.shape}) while a minimum of 1 is required."
@@ -60,11 +62,42 @@ def check_table(estimator: Any, X: Any, *, reset: bool) -> FloatArray:
             f"X has n_samples={len(values)} rows; at least 2 are needed to estimate a variance"
         )
     known = column_names(estimator, values.shape[1])
-    refuse_nonfinite(values, known)
-    refuse_out_of_range(values, known)
+    rule = getattr(estimator, "missing", None)
+    gaps_welcome = rule not in (None, "error")
+    present = np.where(np.isnan(values), 0.0, values) if gaps_welcome else values
+    refuse_nonfinite(present, known, cure=_CURES.get(str(rule), _DROP))
+    refuse_out_of_range(present, known)
+    if gaps_welcome:
+        _refuse_unseen(values, known, reset=reset)
     # Sums over rows round by their order in memory: without this, a data frame and its values
     # could give different graphs.
     return np.ascontiguousarray(values)
+
+
+def _read(estimator: Any, X: Any, *, reset: bool) -> tuple[FloatArray, list[Hashable] | None]:
+    """Return values and names of X, by the kinds of its columns where the estimator has such."""
+    if not hasattr(estimator, "kinds"):
+        return read_columns(X)
+    asked = estimator.kinds
+    if reset:
+        estimator.recipe_ = recipe_of(X, asked)
+    recipe = estimator.recipe_
+    is_read = isinstance(X, NamedColumns) or (type(X) is np.ndarray and X.dtype.kind in "biuf")
+    if recipe is None or is_read:
+        return read_columns(X)
+    lenient = estimator.missing != "error"
+    # A stray text of the fit is a gap only where the user said what the column is.
+    gaps = frozenset(asked or ()) if reset else frozenset(recipe.names if lenient else ())
+    return recipe.read(X, gaps=gaps), list(recipe.names)
+
+
+def _refuse_unseen(values: FloatArray, names: Sequence[Hashable], *, reset: bool) -> None:
+    """Refuse to fit columns of which next to nothing is there."""
+    few: BoolArray = np.count_nonzero(~np.isnan(values), axis=0) < 2
+    if reset and few.any():
+        raise DataError(
+            f"columns {listing(pick(names, few))} have fewer than two values; leave them out"
+        )
 
 
 def column_names(estimator: Any, n_features: int) -> list[Hashable]:
@@ -165,13 +198,6 @@ def correlations(S: FloatArray) -> FloatArray:
     R *= inverse[:, None]
     np.fill_diagonal(R, 1.0)
     return R
-
-
-def constant_columns(values: FloatArray) -> BoolArray:
-    """Return which columns of a table hold one value only, up to rounding."""
-    spread = values.max(axis=0) - values.min(axis=0)
-    constant: BoolArray = spread <= np.maximum(CONSTANT * np.abs(values).max(axis=0), INVISIBLE)
-    return constant
 
 
 def warn_about_columns(

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["Moments"]
+__all__ = ["Moments", "row_sets"]
 
 # Nodes whose rows of a matrix are worked on together: large tables must not be there twice.
 _BLOCK = 256
@@ -42,16 +42,7 @@ class Moments:
     @classmethod
     def of_rows(cls, X: FloatArray, mask: BoolArray | None = None) -> Moments:
         """Return the moments of rows with interventions; nodes with equal rows share them."""
-        if mask is None:
-            return cls._of_parts([X], [0] * X.shape[1])
-        no_row = np.zeros(len(X), dtype=bool)
-        numbers = {no_row.tobytes(): 0}
-        of = [numbers.setdefault(column.tobytes(), len(numbers)) for column in mask.T]
-        left_out = (mask[:, of.index(k)] for k in range(1, len(numbers)))
-        return cls._of_parts([X, *(X[~rows] for rows in left_out)], of)
-
-    @classmethod
-    def _of_parts(cls, parts: list[FloatArray], of: list[int]) -> Moments:
+        parts, of = row_sets(X, mask)
         # Two columns of very different size share one S: scaling first keeps the digits of both.
         # A power of two costs no rounding.
         spread = np.ptp(parts[0], axis=0)
@@ -62,7 +53,7 @@ class Moments:
             covariances=S[0][None] if len(S) == 1 else np.array(S),
             means=np.array(means),
             counts=np.array([len(part) for part in parts]),
-            of=np.array(of, dtype=np.int64),
+            of=of,
         )
 
     @property
@@ -134,6 +125,19 @@ class Moments:
         intercepts = np.diag(own) - np.einsum("ji,ij->j", own, W)
         mean: FloatArray = np.linalg.solve((np.eye(len(W)) - W).T, intercepts)
         return mean
+
+
+def row_sets(X: FloatArray, mask: BoolArray | None) -> tuple[list[FloatArray], IntArray]:
+    """Return the distinct sets of rows that equations are learned from, and which is whose.
+
+    The first set is all rows; `mask[r, j]` says that row r tells nothing about column j.
+    """
+    if mask is None:
+        return [X], np.zeros(X.shape[1], np.int64)
+    numbers = {np.zeros(len(X), dtype=bool).tobytes(): 0}
+    of = [numbers.setdefault(column.tobytes(), len(numbers)) for column in mask.T]
+    left_out = (mask[:, of.index(k)] for k in range(1, len(numbers)))
+    return [X, *(X[~rows] for rows in left_out)], np.array(of, dtype=np.int64)
 
 
 def _scaled_covariance(X: FloatArray, mean: FloatArray, size: FloatArray) -> FloatArray:

@@ -54,7 +54,7 @@ def test_a_name_may_hold_the_delimiter_quotes_and_line_breaks() -> None:
     [
         ("", "is empty; pass a table"),
         ("a,b\n", "has a header and no rows"),
-        ("a,b\n1,2\n\n1,x\n", "column 'b' holds the text 'x' in row 4; encode it"),
+        ("a,b\n1,2\n\n1,x\n", r"column 'b' holds the text 'x' in row 4 \(1 of 2 cells"),
         ("a,b\n1,2\n,NA\n3,NA\n", r"'a' has 1 missing values, the first in row 3 \(and 1 more"),
         ("a,b\n1,2\n1,inf\n", "column 'b' holds infinity in row 3; replace"),
         ("a,b\n1,2\n1\n", "row 3 has 1 cells and the header 2; check the delimiter"),
@@ -73,8 +73,8 @@ def test_refusals_name_column_row_and_cure(text: str | bytes, message: str) -> N
 
 def test_columns_and_rows_can_be_left_out() -> None:
     text = "id,a,b\nx,1,2\ny,,3\nz,5,6\n"
-    assert read(text, drop=["id"], drop_missing=True) == (["a", "b"], [[1, 2], [5, 6]])
-    table = read_table("-", stdin=io.BytesIO(text.encode()), drop=["id"], drop_missing=True)
+    assert read(text, drop=["id"], missing="drop") == (["a", "b"], [[1, 2], [5, 6]])
+    table = read_table("-", stdin=io.BytesIO(text.encode()), drop=["id"], missing="drop")
     assert table.rows_dropped == 1
     assert table.notes == ("left out as asked: id", "1 rows with missing values left out")
     with pytest.raises(DataError, match=r"cannot drop \['c'\]: the columns are 'id', 'a', 'b'"):
@@ -86,8 +86,6 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         read_table(tmp_path / "absent.csv")
     with pytest.raises(DataError, match="cannot read"):
         read_table(tmp_path)
-    with pytest.raises(DataError, match="save the sheet as 'CSV UTF-8'"):
-        read_table(tmp_path / "book.xlsx")
     with pytest.raises(DataError, match="there is none here"):
         read_table("-")
 
@@ -98,7 +96,7 @@ def test_parquet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     polars.DataFrame({"a": [1, 2], "b": [0.5, None]}).write_parquet(path)
     for module in ("pyarrow", "pyarrow.parquet"):
         monkeypatch.setitem(sys.modules, module, None)
-    table = read_table(path, drop_missing=True)
+    table = read_table(path, missing="drop")
     assert (table.names, table.values.tolist()) == (("a", "b"), [[1.0, 0.5]])
     monkeypatch.setitem(sys.modules, "polars", None)
     with pytest.raises(MissingDependencyError, match=r"analyticdag\[parquet\]"):
@@ -141,11 +139,11 @@ def test_writers_replace_nothing_unless_told(tmp_path: Path) -> None:
 def test_a_column_may_name_what_was_perturbed(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("a,done to,b\n1,,4\n2,b,5\n3,NA,6\n,a,7\n5,a,8\n")
-    table = read_table(path, interventions="done to", drop_missing=True)
+    table = read_table(path, interventions="done to", missing="drop")
     assert table.names == ("a", "b")
     assert table.targets == (None, "b", None, "a")
     assert "interventions in 3 of 5 rows, on a, b" in table.notes
-    assert read_table(path, drop=["done to"], drop_missing=True).targets is None
+    assert read_table(path, drop=["done to"], missing="drop").targets is None
     with pytest.raises(DataError, match="there is no column 'c' that could name the perturbed"):
         read_table(path, interventions="c")
     with pytest.raises(DataError, match="'done to' names 'b' in row 3, which is no column of"):

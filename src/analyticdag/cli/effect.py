@@ -34,7 +34,8 @@ def check_command(
     from analyticdag.io.graphs import read_graph
 
     given = read_graph(graph)
-    table = read_table(data, drop=drop or (), drop_missing=drop_missing)
+    missing = "drop" if drop_missing else "error"
+    table = read_table(data, drop=drop or (), missing=missing)
     if graph.suffix.lower() == ".csv":  # an edge list cannot name nodes without edges
         given.add_nodes_from(table.names)
     found = check_graph(given, table.columns, level=level)

@@ -27,17 +27,21 @@ from analyticdag.cli.options import (
     AsJson,
     Candidates,
     Checkpoint,
+    Columns,
     Constraint,
     Drop,
     DropMissing,
     Force,
     Gamma,
+    Groups,
     Interventions,
     Jobs,
+    Kinds,
     KnowledgeFile,
     Lambda1,
     Loss,
     MaxSteps,
+    Missing,
     Model,
     Quiet,
     Refine,
@@ -50,6 +54,7 @@ from analyticdag.cli.options import (
 )
 from analyticdag.cli.progress import line, shown
 from analyticdag.cli.record import judge_by_resamples, recorded, save_with_page
+from analyticdag.cli.table import Asked, table_record
 from analyticdag.errors import DataWarning, NotConvergedWarning
 
 if TYPE_CHECKING:
@@ -77,8 +82,12 @@ def fit_command(
     interventions: Interventions = None,
     max_steps: MaxSteps = None,
     resamples: Annotated[int, typer.Option(help="Refit so often, to see which edges hold.")] = 0,
+    columns: Columns = None,
     drop: Drop = None,
+    kind: Kinds = None,
+    missing: Missing = None,
     drop_missing: DropMissing = False,
+    groups: Groups = None,
     jobs: Jobs = None,
     seed: Annotated[int | None, typer.Option(help="For whatever is random.")] = None,
     checkpoint: Checkpoint = None,
@@ -91,23 +100,17 @@ def fit_command(
     as_json: AsJson = False,
 ) -> None:
     """Learn a causal graph from FILE; save it and write a report."""
-    from analyticdag.io import read_knowledge, read_table
+    from analyticdag.io import read_knowledge
 
     check_model(model, interventions=interventions is not None)
     check_numbers(resamples, seed, max_steps)
     talk = Console(stderr=True, quiet=quiet)
-    table = read_table(
-        file,
-        stdin=sys.stdin.buffer,
-        drop=drop or (),
-        drop_missing=drop_missing,
-        interventions=interventions,
-    )
-    table.check_range()
+    asked = Asked(columns, drop, kind, missing, drop_missing, interventions, groups, talk)
+    table = asked.read(file)
     known = None if knowledge is None else read_knowledge(knowledge)
-    for note in table.notes:
-        line(talk, f"note: {note}")
     parameters = estimator_parameters(context.params)
+    if table.has_gaps:
+        parameters["missing"] = asked.rule
     plan = Plan(model, parameters, max_steps, refit=refit)
     inputs = files_read(file, knowledge, checkpoint)
     base, exact = _base(file, out), out is not None
@@ -240,7 +243,7 @@ def _learn(
         if note:
             line(talk, f"note: {note}")
     if resamples[0]:
-        judge_by_resamples(model, table.columns, resamples[0], talk, resamples[1])
+        judge_by_resamples(model, table, resamples[0], talk, resamples[1])
     manifest = manifest_of(
         source=table.source,
         sha256=table.sha256,
@@ -261,7 +264,11 @@ def _learn(
         run = recorded(
             model,
             table.columns,
-            manifest={**manifest, "model_choice": choice} if choice else manifest,
+            manifest={
+                **manifest,
+                **({"model_choice": choice} if choice else {}),
+                "table": table_record(table, parameters.get("missing", "em")),
+            },
             rows_dropped=table.rows_dropped,
             notes=table.notes,
             refit=plan.refit,
@@ -273,7 +280,8 @@ def _learn(
 
 def _states(table: Table, known: Knowledge | None, plan: Plan, base: Path) -> tuple[Path, Path]:
     """Return the files that keep the stages of the path and the counts of the resamples."""
-    identity = repr((table.sha256, table.names, known, plan.identity))
+    read = None if table.look is None else table.look.columns
+    identity = repr((table.sha256, table.names, read, table.groups, known, plan.identity))
     digest = hashlib.sha256(identity.encode("utf-8", errors="replace")).hexdigest()[:8]
     name = f".{base.name[:40]}-{digest}"
     return base.parent / f"{name}.checkpoint", base.parent / f"{name}.resamples"

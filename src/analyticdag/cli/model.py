@@ -46,6 +46,11 @@ class Plan:
     ) -> tuple[AnalyticDAG | NonlinearDAG, str]:
         """Return the fitted estimator and, for "auto", why it was taken."""
         if self.model == "nonlinear":
+            if table.has_gaps:
+                raise ParameterError(
+                    "--model nonlinear cannot learn from rows with gaps; use --missing drop, or "
+                    "--model linear"
+                )
             return self._networks(known, checkpoint).fit(table.columns), ""
         lines = self._lines(known, checkpoint).fit(table.columns, interventions=table.targets)
         if self.model == "linear":
@@ -110,6 +115,8 @@ def judged(lines: AnalyticDAG, table: Table) -> tuple[bool, str]:
 
     if table.targets is not None:
         return False, "linear, because only the linear model uses interventions"
+    if table.has_gaps:
+        return False, "linear, because only the linear model learns from rows with gaps"
     check = diagnose(lines, table.columns, refit=False)["residual independence"]
     if check.level is not Level.WARNING:
         return False, "linear, because at most one edge in ten shows curvature or changing spread"

@@ -21,7 +21,12 @@ def one_of(*words: str) -> Callable[[str], list[str]]:
 _LOSSES = one_of("auto", "mse", "likelihood-ev", "likelihood-nv", "logistic")
 _CONSTRAINTS = one_of("exponential", "order-1", "order-2", "order-3", "order-4")
 
-TableFile = Annotated[str, typer.Argument(help="CSV, TSV or Parquet; - for standard input.")]
+TableFile = Annotated[
+    str,
+    typer.Argument(
+        help="CSV, TSV, Excel, Parquet, Feather, Stata, SPSS or JSON lines; - for standard input."
+    ),
+]
 Model = Annotated[
     str,
     typer.Option(
@@ -88,8 +93,28 @@ Interventions = Annotated[
 ]
 MaxSteps = Annotated[int | None, typer.Option(help="Steps or sweeps in a stage, at most.")]
 Drop = Annotated[list[str] | None, typer.Option(help="Leave a column out; repeatable.")]
-DropMissing = Annotated[
-    bool, typer.Option("--drop-missing", help="Leave out rows with missing values.")
+Columns = Annotated[
+    list[str] | None, typer.Option(help="Take this column and no others; repeatable.")
+]
+Kinds = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--kind",
+        help="What a column is: NAME=number, count, log, yes/no, ordered, days, or its levels from "
+        "low to high (NAME=low,middle,high); repeatable.",
+    ),
+]
+Missing = Annotated[
+    str | None,
+    typer.Option(
+        help="Gaps: em (maximum likelihood, the default), drop (leave rows out) or error.",
+        autocompletion=one_of("em", "drop", "error"),
+    ),
+]
+DropMissing = Annotated[bool, typer.Option("--drop-missing", help="The same as --missing drop.")]
+Groups = Annotated[
+    str | None,
+    typer.Option(help="Column that says which rows belong together; they are resampled together."),
 ]
 Jobs = Annotated[int | None, typer.Option(help="Threads of a fit, processes of resamples.")]
 Checkpoint = Annotated[

@@ -16,7 +16,7 @@ from analyticdag.cli.interrupt import deaf_workers
 if TYPE_CHECKING:
     from analyticdag import AnalyticDAG
     from analyticdag._tables import NamedColumns
-    from analyticdag.io import SavedRun
+    from analyticdag.io import SavedRun, Table
 
 # A fit that took longer than this is not repeated to see what standardising would change.
 REFIT_SECONDS = 20.0
@@ -67,7 +67,7 @@ def save_with_page(
 
 
 def judge_by_resamples(
-    model: AnalyticDAG, columns: NamedColumns, resamples: int, talk: Console, kept: Path
+    model: AnalyticDAG, table: Table, resamples: int, talk: Console, kept: Path
 ) -> None:
     """Write into the model's edges how often they come back; `kept` is a file for the counts."""
     from sklearn.base import clone
@@ -78,12 +78,13 @@ def judge_by_resamples(
     with talk.status(f"refitting on {resamples} resamples"), deaf_workers(jobs):
         found = bootstrap(
             clone(model).set_params(checkpoint=None, verbose=0),
-            columns,
+            table.columns,
             resamples,
             n_jobs=jobs,
             random_state=model.random_state or 0,
             checkpoint=kept,
             interventions=model.interventions_,
+            groups=table.groups,
         )
     model.edges_ = found.annotate(model.edges_)
 

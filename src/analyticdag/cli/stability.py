@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,16 +15,20 @@ from analyticdag.cli.options import (
     AsJson,
     Candidates,
     Checkpoint,
+    Columns,
     Constraint,
     Drop,
     DropMissing,
     Force,
     Gamma,
+    Groups,
     Interventions,
     Jobs,
+    Kinds,
     KnowledgeFile,
     Lambda1,
     Loss,
+    Missing,
     Quiet,
     Refine,
     Solver,
@@ -34,6 +37,7 @@ from analyticdag.cli.options import (
     estimator_parameters,
 )
 from analyticdag.cli.progress import line, printable
+from analyticdag.cli.table import Asked
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -62,8 +66,12 @@ def stability_command(
     candidates: Candidates = None,
     standardize: Standardize = None,
     interventions: Interventions = None,
+    columns: Columns = None,
     drop: Drop = None,
+    kind: Kinds = None,
+    missing: Missing = None,
     drop_missing: DropMissing = False,
+    groups: Groups = None,
     jobs: Jobs = None,
     seed: Annotated[int, typer.Option(help="Of the resamples.")] = 0,
     checkpoint: Checkpoint = None,
@@ -75,38 +83,29 @@ def stability_command(
     """Fit FILE on many resamples of its rows and count how often each edge comes back."""
     from analyticdag import AnalyticDAG
     from analyticdag.cli.fit import files_read, how_to_go_on
-    from analyticdag.io import read_knowledge, read_table, write_text
+    from analyticdag.io import read_knowledge, write_text
     from analyticdag.io.outputs import reserved
     from analyticdag.stability import bootstrap
     from analyticdag.stability.result import check_share
 
     check_share(threshold, above=0.5 if complementary else 0.0)
     inputs = files_read(file, knowledge, checkpoint)
-    table = read_table(
-        file,
-        stdin=sys.stdin.buffer,
-        drop=drop or (),
-        drop_missing=drop_missing,
-        interventions=interventions,
-    )
-    table.check_range()
+    talk = Console(stderr=True, quiet=quiet)
+    asked = Asked(columns, drop, kind, missing, drop_missing, interventions, groups, talk)
+    table = asked.read(file)
     known = None if knowledge is None else read_knowledge(knowledge)
     own = {**context.params, "seed": None, "jobs": None}  # these two are of the resamples
     model = AnalyticDAG(**estimator_parameters(own), knowledge=known)
+    if table.has_gaps:
+        model.set_params(missing=asked.rule)
     context.obj.advice = lambda: how_to_go_on(checkpoint)
     held = reserved(*filter(None, [out]), inputs=inputs, force=force)
+    how: dict[str, Any] = {"n_jobs": jobs, "random_state": seed, "checkpoint": checkpoint}
+    how |= {"interventions": table.targets, "groups": table.groups}
+    how["subsample"] = "complementary" if complementary else None
     with held, deaf_workers(jobs), _bar(Console(stderr=True), resamples, quiet=quiet) as show:
-        result = bootstrap(
-            model,
-            table.columns,
-            resamples,
-            subsample="complementary" if complementary else None,
-            n_jobs=jobs,
-            random_state=seed,
-            checkpoint=checkpoint,
-            interventions=table.targets,
-            progress=lambda done, _: show.update(show.task_ids[0], completed=done),
-        )
+        how["progress"] = lambda done, _: show.update(show.task_ids[0], completed=done)
+        result = bootstrap(model, table.columns, resamples, **how)
         record = _record(result, threshold, complementary=complementary)
         if out is not None:
             write_text(out, json.dumps(record, indent=1) + "\n", overwrite=force)

@@ -6,8 +6,9 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
+from analyticdag._tables import constant_columns
 from analyticdag._typing import BoolArray, FloatArray
-from analyticdag._validation import COLLINEAR, constant_columns
+from analyticdag._validation import COLLINEAR
 from analyticdag.diagnostics.result import Check, Level, listing
 
 # A column explained by the others to 99 % (variance inflation 100).

@@ -32,6 +32,7 @@ from analyticdag.diagnostics.scale import (
 )
 from analyticdag.errors import DataError
 from analyticdag.least_squares import weights_on_parents
+from analyticdag.linear.rows import completed
 from analyticdag.losses import covariance
 from analyticdag.moments import Moments
 
@@ -43,10 +44,11 @@ def diagnose(estimator: Any, X: Any, *, refit: bool = True) -> Diagnostics:
     `score` on held-out rows and `p_values_`). `refit=False` leaves out the one check that may cost
     another fit: whether the answer would change if the data were standardised. After a fit with
     interventions only that check sees the rows that were perturbed: what was done to them says
-    nothing about the columns.
+    nothing about the columns. Gaps are filled by a draw from the learned equations, so they speak
+    neither for them nor against.
     """
     check_is_fitted(estimator)
-    table = check_table(estimator, X, reset=False)
+    table = completed(estimator, check_table(estimator, X, reset=False), seed=0)
     values = _undisturbed(estimator, table)
     names = column_names(estimator, values.shape[1])
     if len(values) < 2:

@@ -9,21 +9,23 @@ are all very large or very small are brought into range, by one power of two for
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from analyticdag._tables import constant_columns, listing
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag._validation import (
-    constant_columns,
     correlations,
     looks_standardised,
     warn_about_columns,
 )
-from analyticdag.errors import DataError
+from analyticdag.errors import DataError, DataWarning
 from analyticdag.losses import VARIANCE_FLOOR
-from analyticdag.moments import Moments
+from analyticdag.moments import Moments, row_sets
+from analyticdag.tables.gaps import SEEN_TOGETHER, Gaussian, effective_rows, pair_counts
 
 # Standard deviations within these have covariances whose ratios can be squared, as the search does
 # with a covariance and the noise variance; what lies outside is brought inside first.
@@ -56,7 +58,8 @@ def _common_unit(sd: FloatArray, constant: BoolArray, names: list[Hashable]) -> 
 class Statistics:
     """The data of a fit. `rows` are as given (scaled if standardised), never centred.
 
-    `perturbed[r, j]` says that row r tells nothing about the equation of column j.
+    `perturbed[r, j]` says that row r tells nothing about the equation of column j, `unseen[i, j]`
+    that gaps leave next to no row with both columns.
     """
 
     moments: Moments
@@ -66,6 +69,7 @@ class Statistics:
     constant: BoolArray
     rows: FloatArray | None = None
     perturbed: BoolArray | None = None
+    unseen: BoolArray | None = None
 
     @classmethod
     def from_table(
@@ -76,11 +80,15 @@ class Statistics:
         standardize: bool,
         perturbed: BoolArray | None = None,
     ) -> Statistics:
-        """Reduce a checked table to its statistics."""
-        moments = Moments.of_rows(X, perturbed)
+        """Reduce a checked table, with NaN for gaps, to its statistics."""
+        gaps = bool(np.isnan(X).any())
+        moments = moments_with_gaps(X, perturbed) if gaps else Moments.of_rows(X, perturbed)
         statistics = cls._build(moments, names, constant_columns(X), standardize)
         rows = X if np.all(statistics.scale == 1.0) else X / statistics.scale
-        return replace(statistics, mean=moments.means[0], rows=rows, perturbed=perturbed)
+        unseen = pair_counts(X) < SEEN_TOGETHER if gaps else None
+        _warn_unseen(unseen, names)
+        mean = moments.means[0]
+        return replace(statistics, mean=mean, rows=rows, perturbed=perturbed, unseen=unseen)
 
     @classmethod
     def from_covariance(
@@ -140,7 +148,36 @@ class Statistics:
 
     @property
     def touchable(self) -> BoolArray:
-        """Return the (d, d) mask of edges between columns that vary."""
+        """Return the (d, d) mask of edges between columns that vary, and are seen together."""
         varies = ~self.constant
         touchable: BoolArray = varies[:, None] & varies
-        return touchable
+        return touchable if self.unseen is None else touchable & ~self.unseen
+
+
+def moments_with_gaps(X: FloatArray, perturbed: BoolArray | None) -> Moments:
+    """Return maximum likelihood moments of rows with gaps; `counts` are the rows they are worth.
+
+    Every set of rows that an equation may use is taken for a Gaussian of its own.
+    """
+    parts, of = row_sets(X, perturbed)
+    everything = Gaussian.of_rows(X)
+    found = [everything, *(Gaussian.of_rows(part, everything) for part in parts[1:])]
+    counts = [effective_rows(part, one.S) for part, one in zip(parts, found, strict=True)]
+    return Moments(
+        np.array([one.S for one in found]),
+        np.array([one.mean for one in found]),
+        np.array(counts),
+        of,
+    )
+
+
+def _warn_unseen(unseen: BoolArray | None, names: list[Hashable]) -> None:
+    if unseen is None or not unseen.any():
+        return
+    pairs = [(names[i], names[j]) for i, j in np.argwhere(np.triu(unseen, 1)).tolist()]
+    warnings.warn(
+        f"columns {listing(pairs)} are there together in fewer than {SEEN_TOGETHER} rows: whether "
+        "they are joined cannot be known, and no edge is looked for",
+        DataWarning,
+        stacklevel=4,
+    )

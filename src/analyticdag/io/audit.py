@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from analyticdag._tables import constant_columns
 from analyticdag._typing import BoolArray, FloatArray
-from analyticdag._validation import COLLINEAR, constant_columns, looks_standardised
+from analyticdag._validation import COLLINEAR, looks_standardised
 
 
 @dataclass(frozen=True)
@@ -55,20 +56,21 @@ def audit_table(
     rows_dropped: int = 0,
     notes: Sequence[str] = (),
 ) -> Audit:
-    """Look at a table and the graph that was learned from it."""
+    """Look at a table, NaN for gaps, and the graph that was learned from it."""
     constant = constant_columns(values)
+    lows, highs = np.fmin.reduce(values, axis=0), np.fmax.reduce(values, axis=0)
     # In units of the largest entry: squares of 1e200 are not finite.
-    unit = np.abs(values).max(axis=0)
+    unit = np.maximum(np.abs(lows), np.abs(highs))
     unit = np.where(unit > 0.0, unit, 1.0)
     scaled = values / unit
-    sd = np.where(constant, 0.0, scaled.std(axis=0) * unit)
-    means = (scaled.mean(axis=0) * unit).tolist()
-    lows, highs = values.min(axis=0).tolist(), values.max(axis=0).tolist()
+    sd = np.where(constant, 0.0, np.nanstd(scaled, axis=0) * unit)
+    means = np.nanmean(scaled, axis=0) * unit
+    columns = (one.tolist() for one in (means, sd, lows, highs, constant))
     copies, collinear = _redundancy(scaled, constant)
     return Audit(
         n_rows=len(values),
         rows_dropped=rows_dropped,
-        columns=tuple(map(ColumnAudit, means, sd.tolist(), lows, highs, constant.tolist())),
+        columns=tuple(map(ColumnAudit, *columns)),
         collinear=collinear,
         copies=copies,
         standardised=looks_standardised((sd[~constant] / (sd.max() or 1.0)) ** 2),
@@ -83,6 +85,8 @@ def _redundancy(
     """Return pairs of columns that are copies up to scale, and whether others are collinear."""
     kept = np.flatnonzero(~constant)
     if len(kept) < 2:
+        return (), False
+    if np.isnan(values).any():  # the fit has judged the columns by their maximum likelihood
         return (), False
     R = np.corrcoef(values[:, kept].T)
     pairs = np.argwhere(np.triu(np.abs(R), 1) > 1.0 - COLLINEAR)

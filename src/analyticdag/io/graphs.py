@@ -13,7 +13,7 @@ from analyticdag.errors import DataError, InputError
 from analyticdag.io.convert import to_networkx
 from analyticdag.io.folder import load_run
 from analyticdag.io.formats import without_apostrophe
-from analyticdag.io.tables import decoded, parsed_rows
+from analyticdag.tables.text import decoded, parsed_rows
 
 # A hundred edges for each of 20,000 columns, and 100 bytes for an edge.
 _MAX_BYTES = 200 * 2**20

@@ -170,9 +170,20 @@ class Source:
     columns: int
 
 
+@dataclass(frozen=True)
+class TableRecord:
+    """What was found and decided about the table."""
+
+    columns: Mapping[str, str]
+    decisions: tuple[tuple[str, str], ...]
+    gaps: Mapping[str, int]
+    missing: str
+    explicit: str
+
+
 def _check_manifest(manifest: Mapping[str, Any], n_columns: int) -> None:
     """Check what a report reads; a manifest may hold more, or nothing."""
-    kinds = {"data": Source, "versions": Mapping[str, str]}
+    kinds: dict[str, Any] = {"data": Source, "versions": Mapping[str, str], "table": TableRecord}
     kinds |= dict.fromkeys(("created", "command", "model_choice"), str)
     for key, kind in kinds.items():
         if key in manifest:

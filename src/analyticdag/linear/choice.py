@@ -207,7 +207,7 @@ def _kurtosis(statistics: Statistics, W: FloatArray) -> FloatArray:
     rows, perturbed = statistics.rows, statistics.perturbed
     # Most nodes have a few parents.
     few = sparse.eye_array(len(W), format="csr") - sparse.csr_array(W.T)
-    centre = rows.mean(axis=0)
+    centre = np.nanmean(rows, axis=0)
     # Divided before they are squared: the fourth power of a tiny residual is zero.
     unit = np.sqrt(np.maximum(statistics.residual_variances(W), np.finfo(float).tiny))[:, None]
     sums = np.zeros((5, len(W)))  # of the powers 0 to 4
@@ -216,6 +216,9 @@ def _kurtosis(statistics: Statistics, W: FloatArray) -> FloatArray:
         left = few @ np.ascontiguousarray((rows[block] - centre).T) / unit
         left[statistics.constant] = 0.0  # rounding of a huge constant is no residual
         power = np.ones_like(left) if perturbed is None else 1.0 - perturbed[block].T
+        # A gap of a node, or of one of its parents, takes a row out.
+        power[np.isnan(left)] = 0.0
+        np.nan_to_num(left, copy=False)
         for total in sums:
             total += power.sum(axis=1)
             power *= left

@@ -46,11 +46,13 @@ from analyticdag.linear.ignored import warn_about_ignored
 from analyticdag.linear.learn import Learned, learn
 from analyticdag.linear.options import Options, refuse_moved, refusing_moved
 from analyticdag.linear.paths import Fit
+from analyticdag.linear.rows import completed, full_rows, implied
 from analyticdag.linear.selection import Selection
 from analyticdag.losses import Logistic, LossClass
 from analyticdag.moments import Moments
 from analyticdag.optimize.path import Minimiser
 from analyticdag.optimize.trace import Status
+from analyticdag.tables.recipe import Recipe
 
 _OPEN = FixedBy.NOTHING
 
@@ -88,6 +90,12 @@ class AnalyticDAG(GraphEstimator):
         was killed goes on from there when repeated. An order search begins anew.
     gamma : price of an edge in the order search, log n + 4·gamma·log d for n rows and d columns:
         more gives fewer edges. "auto" goes by the number of columns (`linear.refine`).
+    missing : "error" refuses gaps (NaN), "drop" leaves rows with gaps out, "em" takes maximum
+        likelihood from the rows as they are, and counts only as many rows as the pairs of columns
+        really have (`tables.gaps`).
+    kinds : None, or what columns of a data frame are, by name: "number", "count", "log", "yes/no",
+        "ordered", "days" (a date), or the levels of an ordered column from low to high. Booleans,
+        ordered categoricals and categoricals of two levels are understood without.
 
     Attributes
     ----------
@@ -115,6 +123,7 @@ class AnalyticDAG(GraphEstimator):
         variances are those of the columns divided by `scale_`: their standard deviations with
         `standardize`, else one; or one power of two for all where all are far from one (1e±25).
     moments_ : Moments, the covariances and means that `effects` are computed from.
+    recipe_ : Recipe, how the columns become numbers; None where they are numbers.
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn.
     """
 
@@ -135,6 +144,8 @@ class AnalyticDAG(GraphEstimator):
         verbose: int = 0,
         checkpoint: str | os.PathLike[str] | None = None,
         gamma: float | str | None = "auto",
+        missing: str = "error",
+        kinds: Mapping[str, Any] | None = None,
     ) -> None:
         self.loss = loss
         self.constraint = constraint
@@ -150,11 +161,19 @@ class AnalyticDAG(GraphEstimator):
         self.verbose = verbose
         self.checkpoint = checkpoint
         self.gamma = gamma
+        self.missing = missing
+        self.kinds = kinds
 
     interventions_: BoolArray | None
     loss_choice_: LossChoice | None
     selection_: Selection | None
     moments_: Moments
+    recipe_: Recipe | None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing != "error"
+        return tags
 
     def fit(self, X: Any, y: None = None, *, interventions: Any = None) -> Self:
         """Learn the graph from a table of rows; X is not changed, y is ignored.
@@ -169,6 +188,10 @@ class AnalyticDAG(GraphEstimator):
         perturbed = intervention_mask(interventions, names, len(values))
         if perturbed is not None:
             options.check_interventions()
+        if np.isnan(values).any():
+            options.check_gaps()
+            used = full_rows(options.missing, values)
+            values, perturbed = values[used], None if perturbed is None else perturbed[used]
         with one_blas_thread(), held_checkpoint(options.checkpoint):
             statistics = Statistics.from_table(
                 values, names, standardize=options.standardize, perturbed=perturbed
@@ -182,6 +205,7 @@ class AnalyticDAG(GraphEstimator):
         options = Options.of(self)
         values, n_samples, names = check_covariance(S, n_samples)
         remember_columns(self, names, len(values))
+        self.recipe_ = None
         statistics = Statistics.from_covariance(
             values, n_samples, column_names(self, len(values)), standardize=options.standardize
         )
@@ -201,10 +225,15 @@ class AnalyticDAG(GraphEstimator):
 
         The noise is Gaussian, with one variance for all columns under "likelihood-ev" and one for
         each column otherwise; after "logistic" the Bernoulli likelihood. Constant columns count
-        for nothing.
+        for nothing. With gaps in X and missing="em" it is that of the cells that are there.
         """
         check_is_fitted(self)
-        values = check_table(self, X, reset=False) / self.scale_
+        values = check_table(self, X, reset=False)
+        if np.isnan(values).any():
+            if self.missing == "em":
+                return implied(self).log_likelihood(values) / len(values)
+            values = completed(self, values)
+        values = values / self.scale_
         if self.loss_traits_.binary:
             return -Logistic(values).value(self.weights_)
         centred = values - self.mean_ / self.scale_
@@ -236,12 +265,13 @@ class AnalyticDAG(GraphEstimator):
     def predict(self, X: Any, target: Hashable | None = None) -> FloatArray:
         """Return what the learned equations expect of `target`, or of every column, in each row.
 
-        A column is predicted from its direct causes only; one without causes by its mean.
+        A column is predicted from its direct causes only; one without causes by its mean. Where a
+        cause is missing (missing="em"), what the rest of the row makes of it stands in.
         """
         check_is_fitted(self)
         if self.loss_traits_.binary:
             raise ParameterError(f"predict is for linear equations, not for loss={self.loss_!r}")
-        values = check_table(self, X, reset=False)
+        values = completed(self, check_table(self, X, reset=False))
         weights = self.weights_ * self.scale_ / self.scale_[:, None]
         expected: FloatArray = self.mean_ + (values - self.mean_) @ weights
         if target is None:

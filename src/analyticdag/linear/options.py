@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, ParamSpec
 
 from analyticdag._parameters import (
+    choice,
     file_name,
     flag,
     jobs,
@@ -30,6 +31,7 @@ from analyticdag.losses import LossClass, LossTraits, loss_class, loss_traits
 from analyticdag.optimize.adam import Adam
 from analyticdag.optimize.columns import Columns
 from analyticdag.optimize.path import Minimiser, is_minimiser, schedule_of, traits_of
+from analyticdag.tables.gaps import MISSING_RULES
 
 P = ParamSpec("P")
 
@@ -76,6 +78,7 @@ class Options:
     n_jobs: int | None
     verbose: int
     checkpoint: Path | None
+    missing: str
 
     @property
     def to_choose(self) -> bool:
@@ -98,6 +101,19 @@ class Options:
             raise ParameterError(
                 f"candidates={self.candidates!r} takes all rows for undisturbed; with "
                 "interventions give a mask or None"
+            )
+
+    def check_gaps(self) -> None:
+        """Refuse what needs every cell of its rows, where some are missing."""
+        if self.missing == "drop":
+            return
+        needs = f"loss={self.traits.name!r}" if self.traits.needs_rows else ""
+        if self.criterion in ("cv", "stars"):
+            needs = f"lambda1={self.criterion!r}"
+        if needs:
+            raise ParameterError(
+                f"{needs} needs rows without gaps, and missing='em' has only their moments; use "
+                "missing='drop'"
             )
 
     @classmethod
@@ -123,6 +139,7 @@ class Options:
             n_jobs=jobs("threads", estimator.n_jobs, "as many as BLAS may use"),
             verbose=verbosity(estimator.verbose),
             checkpoint=file_name("checkpoint", estimator.checkpoint),
+            missing=choice("missing", estimator.missing, MISSING_RULES),
         )
         _check_solver(options)
         _check_loss(options)

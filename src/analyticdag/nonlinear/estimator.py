@@ -17,8 +17,9 @@ import numpy as np
 from scipy import stats
 from sklearn.utils.validation import check_is_fitted
 
+from analyticdag._tables import constant_columns
 from analyticdag._typing import BinaryArray, FloatArray
-from analyticdag._validation import check_table, column_names, constant_columns
+from analyticdag._validation import check_table, column_names
 from analyticdag.acyclicity import Acyclicity
 from analyticdag.errors import (
     DataError,

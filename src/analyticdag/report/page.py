@@ -111,6 +111,7 @@ def _context(run: SavedRun, picture: Picture) -> dict[str, Any]:
             "top": TOP,
             "bottom": HEIGHT - BOTTOM,
         },
+        "table": run.manifest.get("table"),
         "methods": methods(run) if run.loss else foreign_methods(run),
         "effects": effects(run),
         "no_edges": no_edges(run),

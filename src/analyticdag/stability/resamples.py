@@ -4,6 +4,9 @@ subsample                rows of one resample
 None                     n rows with replacement: the bootstrap
 a fraction, 0 < f < 1    f·n rows without replacement
 "complementary"          n/2 rows; resamples 2k and 2k + 1 share none: complementary pairs
+
+Rows that belong together (`groups`) are drawn together: what is said of rows here then holds of
+groups.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ from analyticdag._tables import NamedColumns, to_host
 from analyticdag._typing import BoolArray, IntArray
 from analyticdag.errors import AnalyticDAGWarning, DataError, ParameterError
 from analyticdag.graphs import to_cpdag
+from analyticdag.tables.together import group_members
 
 COMPLEMENTARY = "complementary"
 # Shares of so many are known to four digits; more would only keep a machine busy.
@@ -36,12 +40,19 @@ Data: TypeAlias = tuple[Any, BoolArray | None]
 class Scheme:
     """How rows are drawn; the draw of a resample depends on the seed and its number only."""
 
-    n_samples: int
+    n_samples: int  # rows, or groups of rows
     subsample: float | str | None
     seed: int
+    members: tuple[tuple[int, ...], ...] | None = None  # the rows of each group
 
     def rows(self, number: int) -> IntArray:
         """Return the row indices of one resample."""
+        drawn = self._drawn(number)
+        if self.members is None:
+            return drawn
+        return np.concatenate([np.array(self.members[k], np.int64) for k in drawn.tolist()])
+
+    def _drawn(self, number: int) -> IntArray:
         paired = self.subsample == COMPLEMENTARY
         key = number // 2 if paired else number
         # What SeedSequence(seed).spawn(...) gives its child number `key`, without the others.
@@ -54,15 +65,19 @@ class Scheme:
 
     @property
     def n_rows(self) -> int:
-        """How many rows a resample has."""
+        """How many rows, or groups of rows, a resample has."""
         if self.subsample is None:
             return self.n_samples
         fraction = 0.5 if isinstance(self.subsample, str) else self.subsample
         return int(fraction * self.n_samples)
 
 
-def check_scheme(n_samples: int, subsample: Any, seed: int, n_resamples: Any) -> Scheme:
+def check_scheme(
+    n_samples: int, subsample: Any, seed: int, n_resamples: Any, groups: Any = None
+) -> Scheme:
     """Refuse what cannot be drawn."""
+    members = None if groups is None else group_members(groups, n_samples)
+    n_samples = n_samples if members is None else len(members)
     n_resamples = whole("n_resamples", n_resamples, 1, MOST_RESAMPLES)
     # Compared as it is: float(10**400) would overflow.
     is_fraction = isinstance(subsample, Real) and 0 < subsample < 1  # type: ignore[operator]
@@ -77,11 +92,11 @@ def check_scheme(n_samples: int, subsample: Any, seed: int, n_resamples: Any) ->
             f"complementary pairs need an even n_resamples, not {n_resamples}; use "
             f"{n_resamples + 1}"
         )
-    scheme = Scheme(n_samples, subsample, seed)
+    scheme = Scheme(n_samples, subsample, seed, members)
     if scheme.n_rows < 2:
         raise DataError(
-            f"subsample={subsample!r} of {n_samples} rows leaves {scheme.n_rows}; at least 2 are "
-            "needed, so give more rows or a larger fraction"
+            f"subsample={subsample!r} of {n_samples} {'rows' if members is None else 'groups'} "
+            f"leaves {scheme.n_rows}; at least 2 are needed, so give more or a larger fraction"
         )
     return scheme
 

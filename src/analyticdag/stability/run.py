@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import clone
 
 from analyticdag._parameters import file_name, jobs, shown, whole
+from analyticdag._tables import NamedColumns
 from analyticdag._validation import check_table, column_names
 from analyticdag.errors import AnalyticDAGWarning, ParameterError
 from analyticdag.fitting.checkpoint import held_checkpoint
@@ -32,6 +33,7 @@ def bootstrap(
     checkpoint: str | os.PathLike[str] | None = None,
     progress: Callable[[int, int], None] | None = None,
     interventions: Any = None,
+    groups: Any = None,
 ) -> Stability:
     """Refit `estimator` on resamples of the rows of X and count how often each edge comes back.
 
@@ -48,17 +50,24 @@ def bootstrap(
         repeated, also with a larger `n_resamples`, and ends with the same numbers.
     progress : called with (resamples done, n_resamples) after each.
     interventions : as for `AnalyticDAG.fit`; they are drawn with their rows.
+    groups : for each row a label; rows of one label (visits of a patient) are drawn together. None
+        takes all rows for independent.
     """
     probe = clone(estimator)
     values = check_table(probe, X, reset=True)
     names = column_names(probe, values.shape[1])
     mask = intervention_mask(interventions, names, len(values))
-    scheme = check_scheme(len(values), subsample, _seed(random_state, checkpoint), n_resamples)
+    seed = _seed(random_state, checkpoint)
+    scheme = check_scheme(len(values), subsample, seed, n_resamples, groups)
     path = file_name("checkpoint", checkpoint)
     if progress is not None and not callable(progress):
         raise ParameterError(f"progress must be a function or None, not {shown(progress)}")
     processes = jobs("processes", n_jobs, "one")
     single = _single(estimator)
+    recipe = getattr(probe, "recipe_", None)
+    if recipe is not None:
+        # Read once: a resample need not have all levels of a column.
+        X, single = NamedColumns(values, names), single.set_params(kinds=None)
     with held_checkpoint(path):
         file = None
         if path is not None:

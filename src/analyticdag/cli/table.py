@@ -1,0 +1,121 @@
+"""The table of a command: read with one look at all of it, and everything decided is said."""
+
+from __future__ import annotations
+
+import itertools
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+
+from analyticdag.cli.progress import line
+from analyticdag.errors import ParameterError
+
+if TYPE_CHECKING:
+    from analyticdag.io import Table
+    from analyticdag.tables import Look
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the options of a command say about its table; gaps are for EM unless they say more."""
+
+    columns: Sequence[str] | None = None
+    drop: Sequence[str] | None = None
+    kinds: Sequence[str] | None = None
+    missing: str | None = None
+    drop_missing: bool = False
+    interventions: str | None = None
+    groups: str | None = None
+    talk: Console = field(default_factory=lambda: Console(stderr=True))
+
+    @property
+    def rule(self) -> str:
+        """What is done about gaps."""
+        if self.drop_missing and self.missing not in (None, "drop"):
+            raise ParameterError(
+                f"--drop-missing and --missing {self.missing} contradict each other; give one"
+            )
+        return "drop" if self.drop_missing else self.missing or "em"
+
+    def read(self, file: str) -> Table:
+        """Read the table, say what was found and decided, and refuse what cannot be used."""
+        from analyticdag.io import read_table
+
+        table = read_table(
+            file,
+            stdin=sys.stdin.buffer,
+            columns=self.columns or None,
+            drop=tuple(self.drop or ()),
+            kinds=dict(map(_kind, self.kinds or ())),
+            missing=self.rule,
+            interventions=self.interventions,
+            groups=self.groups,
+            looked=self._tell,
+        )
+        for note in table.notes:
+            line(self.talk, f"note: {note}")
+        table.refuse_too_small()
+        table.check_range()
+        return table
+
+    def _tell(self, look: Look) -> None:
+        if not look.decisions and not look.gaps:
+            return
+        taken = len(look.recipe.names)
+        line(
+            self.talk,
+            f"note: the table has {look.n_rows} rows and {len(look.columns)} columns; {taken} are "
+            "taken as variables",
+        )
+        for decision in look.decisions:
+            line(self.talk, f"note: {decision}")
+        if look.gaps and self.rule != "error":
+            line(self.talk, f"note: {gap_line(look, self.rule)}")
+        line(self.talk, f"note: to say all of this yourself: {explicit_command(look, self.rule)}")
+
+
+def _kind(text: str) -> tuple[str, str]:
+    name, sign, kind = text.rpartition("=")
+    if not sign or not name or not kind:
+        raise ParameterError(f"--kind must be NAME=KIND, such as income=number, not {text!r}")
+    return name, kind
+
+
+def gap_line(look: Look, rule: str) -> str:
+    """Say what is done about gaps."""
+    from analyticdag.tables.look import gap_words
+
+    words = gap_words(look.gaps, look.n_rows)
+    if rule == "drop":
+        return f"{words}: rows with gaps are left out, as asked"
+    return (
+        f"{words}: maximum likelihood from the rows as they are (--missing em); --missing drop "
+        "leaves rows with gaps out"
+    )
+
+
+def explicit_command(look: Look, rule: str) -> str:
+    """Return the command with every decision written out, ready to paste."""
+    given = sys.argv[1:]
+    words, said = list(look.options), set(itertools.pairwise(given))
+    pairs = [pair for pair in zip(words[::2], words[1::2], strict=True) if pair not in said]
+    if look.gaps and "--missing" not in given and "--drop-missing" not in given:
+        pairs.append(("--missing", rule))
+    return shlex.join(["analyticdag", *given, *(word for pair in pairs for word in pair)])
+
+
+def table_record(table: Table, rule: str) -> dict[str, Any]:
+    """Return what the manifest says about the table."""
+    look = table.look
+    assert look is not None
+    return {
+        "columns": {column.name: column.kind for column in look.columns},
+        "decisions": [[decision.what, decision.done] for decision in look.decisions],
+        "gaps": dict(look.gaps),
+        "missing": gap_line(look, rule) if look.gaps else "no gaps",
+        "explicit": explicit_command(look, rule),
+    }

@@ -1,0 +1,40 @@
+"""From a table as people have it to numbers, and from numbers with gaps to sufficient statistics.
+
+    file or frame -> Cells -> look_at -> Look (kinds, decisions, recipe) and values
+    values with NaN -> Gaussian.of_rows -> mean, covariance, the rows they are worth
+
+| module          | holds                                                                       |
+|-----------------|-----------------------------------------------------------------------------|
+| `cells.py`      | `Cells`: names and columns of cells, whatever they came from                |
+| `text.py`       | delimited text to cells                                                     |
+| `files.py`      | which format a file has, and who reads it                                   |
+| `numbers.py`    | numbers as people write them; `dates.py` the same for dates                 |
+| `recipe.py`     | `Recipe`: how each column becomes numbers, kept for rows that come later    |
+| `kinds.py`      | what a column is                                                            |
+| `look.py`       | `Look`: one look at a table, and every decision                             |
+| `python.py`     | the kinds of the columns of a data frame, for an estimator                  |
+| `gaps.py`       | maximum likelihood from rows with gaps                                      |
+| `together.py`   | rows that belong together                                                   |
+"""
+
+from __future__ import annotations
+
+from analyticdag.tables.cells import Cells
+from analyticdag.tables.files import read_cells
+from analyticdag.tables.gaps import Gaussian, effective_rows, pair_counts
+from analyticdag.tables.look import Decision, Look, look_at
+from analyticdag.tables.recipe import Column, Kind, Recipe
+
+__all__ = [
+    "Cells",
+    "Column",
+    "Decision",
+    "Gaussian",
+    "Kind",
+    "Look",
+    "Recipe",
+    "effective_rows",
+    "look_at",
+    "pair_counts",
+    "read_cells",
+]

@@ -1,0 +1,100 @@
+"""A table before its cells are read as numbers: names, columns of cells, and row numbers.
+
+    Cells.of_frame(X)      a data frame of any library, with what its types say about its columns
+
+A file becomes the same (`tables.files`), so whatever follows sees one kind of table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import narwhals as nw
+
+from analyticdag._parameters import is_missing
+from analyticdag.errors import DataError
+
+# What people write where a value is missing, in lower case.
+MISSING = frozenset(
+    {"", "na", "n/a", "n.a.", "nan", "null", "none", "?", ".", "-", "--"}
+    | {"#n/a", "<na>", "nat", "missing", "#null!"}
+)
+_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Columns of cells: text from a file, anything from a data frame.
+
+    `rows` are the row numbers that messages name. `levels` holds the categories of columns whose
+    type has them, in order, and `ordered` the columns whose order means something.
+    """
+
+    names: tuple[str, ...]
+    columns: tuple[Sequence[Any], ...] = field(repr=False)
+    rows: Sequence[int] = field(repr=False)
+    notes: tuple[str, ...] = ()
+    levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    ordered: frozenset[str] = frozenset()
+    decimal_comma: bool = False  # where a comma could be either, it is a decimal one
+
+    @classmethod
+    def of_frame(cls, frame: nw.DataFrame[Any]) -> Cells:
+        """Take the cells of a data frame; rows count from 0, as in the frame."""
+        names = tuple(map(str, frame.columns))
+        kinds = dict(zip(names, frame.schema.values(), strict=True))
+        levels = {
+            name: tuple(map(str, frame[:, k].cat.get_categories().to_list()))
+            for k, name in enumerate(names)
+            if isinstance(kinds[name], nw.Categorical | nw.Enum)
+        }
+        ordered = frozenset(name for name in levels if isinstance(kinds[name], nw.Enum))
+        columns = tuple(frame[:, k].to_list() for k in range(len(names)))
+        return cls(names, columns, range(len(frame)), levels=levels, ordered=ordered)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def column(self, name: str) -> Sequence[Any]:
+        """Return the cells of one column."""
+        return self.columns[self._place[name]]
+
+    @cached_property
+    def _place(self) -> dict[str, int]:
+        return {name: k for k, name in enumerate(self.names)}
+
+    def select(self, keep: Iterable[str], *notes: str) -> Cells:
+        """Return the table with only these columns."""
+        chosen = [self._place[name] for name in keep]
+        return replace(
+            self,
+            names=tuple(self.names[k] for k in chosen),
+            columns=tuple(self.columns[k] for k in chosen),
+            notes=(*self.notes, *notes),
+        )
+
+    def refuse_unknown(self, asked: Iterable[str], what: str) -> None:
+        """Raise DataError if a column that was named is not there."""
+        unknown = [name for name in asked if name not in self._place]
+        if unknown:
+            raise DataError(f"{what} {unknown[:_SHOWN]}: {listing(self.names)}")
+
+
+def text_of(cell: Any) -> str:
+    """Return a cell as text, "" where it is missing."""
+    text = "" if is_missing(cell) else str(cell).strip()
+    return "" if text.lower() in MISSING else text
+
+
+def listing(names: Sequence[str]) -> str:
+    """Return the first names of a table, as a message lists them."""
+    shown = ", ".join(map(short, names[:_SHOWN]))
+    return f"the columns are {shown}{', …' if len(names) > _SHOWN else ''}"
+
+
+def short(text: str) -> str:
+    """Return a text in quotes, and not endless."""
+    return repr(text if len(text) <= 60 else text[:57] + "…")

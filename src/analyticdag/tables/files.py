@@ -1,0 +1,347 @@
+"""Files to cells: which format a file has, and who reads it.
+
+    read_cells(source)     -> Cells, the name of the source, the SHA-256 of its bytes
+
+| format                                    | read by                            | extra      |
+|-------------------------------------------|------------------------------------|------------|
+| CSV, TSV, other delimited text; JSON lines | Python itself                      |            |
+| the same in .gz, .bz2, .xz, .zip          | Python itself                      |            |
+| Parquet                                   | pyarrow or polars                  | parquet    |
+| Feather (Arrow)                           | pyarrow or polars                  | parquet    |
+| Excel (.xlsx)                             | openpyxl                           | excel      |
+| Stata (.dta)                              | pandas                             | data       |
+| SPSS (.sav, .zsav)                        | pandas with pyreadstat             | spss       |
+
+What is none of these is named and refused.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import hashlib
+import importlib
+import io
+import json
+import lzma
+import re
+import tempfile
+import zipfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO, TypeVar
+
+import narwhals as nw
+
+from analyticdag.errors import DataError, MissingDependencyError
+from analyticdag.tables.cells import Cells
+from analyticdag.tables.text import delimited
+
+_T = TypeVar("_T")
+READ = "CSV, TSV, JSON lines, Parquet, Feather, Excel (.xlsx), Stata and SPSS files"
+# A packed file may hold next to nothing: so many cells (200 MB in memory) or bytes in any case, and
+# so many for each of its own bytes. Numbers that differ take a bit at least, eight cells a byte.
+_MANY_CELLS, _CELLS_PER_BYTE = 4_000_000, 100
+_MANY_BYTES = 200 * 2**20
+_URL = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
+_OTHER_SUFFIXES = {
+    ".xls": "an old Excel file (.xls)",
+    ".xlsb": "a binary Excel file (.xlsb)",
+    ".ods": "an OpenDocument spreadsheet",
+    ".numbers": "an Apple Numbers spreadsheet",
+    ".sas7bdat": "a SAS file",
+    ".xpt": "a SAS transport file",
+    ".por": "a portable SPSS file",
+    ".rds": "an R object (.rds)",
+    ".rda": "an R workspace",
+    ".rdata": "an R workspace",
+    ".mat": "a MATLAB file",
+    ".h5": "an HDF5 file",
+    ".hdf5": "an HDF5 file",
+    ".h5ad": "an AnnData file",
+    ".nc": "a NetCDF file",
+    ".npy": "a NumPy array",
+    ".npz": "a file of NumPy arrays",
+    ".pkl": "a Python pickle",
+    ".pickle": "a Python pickle",
+    ".orc": "an ORC file",
+    ".avro": "an Avro file",
+    ".db": "a database",
+    ".sqlite": "a database",
+    ".duckdb": "a database",
+    ".pdf": "a PDF document",
+    ".doc": "a Word document",
+    ".docx": "a Word document",
+    ".html": "a web page",
+    ".xml": "an XML file",
+    ".7z": "a 7z archive",
+    ".rar": "a RAR archive",
+    ".tar": "a tar archive",
+    ".tgz": "a tar archive",
+}
+_OTHER_BYTES = {
+    b"\xd0\xcf\x11\xe0": "an old Excel file (.xls)",
+    b"%PDF": "a PDF document",
+    b"\x89HDF": "an HDF5 file",
+    b"\x93NUMPY": "a NumPy array",
+    b"SQLite format 3": "a database",
+    b"\x80\x04": "a Python pickle",
+    b"\x80\x05": "a Python pickle",
+    b"\x89PNG": "a picture",
+    b"\xff\xd8\xff": "a picture",
+    b"RDX": "an R workspace",
+    b"Rar!": "a RAR archive",
+    b"7z\xbc\xaf": "a 7z archive",
+    b"ORC": "an ORC file",
+    b"Obj\x01": "an Avro file",
+    b"<!DOCTYPE html": "a web page",
+    b"<html": "a web page",
+}
+
+
+def read_cells(source: str | Path, stdin: BinaryIO | None = None) -> tuple[Cells, str, str]:
+    """Read a file, or `stdin` where the source is "-"."""
+    if _URL.match(str(source)):
+        raise DataError(
+            f"{str(source)!r} is an address on the net, and nothing is fetched from there; "
+            "download the file and name it"
+        )
+    raw = _read_bytes(source, stdin)
+    name = "standard input" if str(source) == "-" else Path(source).name
+    return _cells(raw, name), name, hashlib.sha256(raw).hexdigest()
+
+
+def _read_bytes(source: str | Path, stdin: BinaryIO | None) -> bytes:
+    if str(source) == "-":
+        if stdin is None:
+            raise DataError("'-' stands for standard input, and there is none here; name a file")
+        return stdin.read()
+    path = Path(source)
+    try:
+        return path.read_bytes()  # a pipe is welcome too
+    except FileNotFoundError as error:
+        raise DataError(f"there is no file {str(path)!r}; check the path") from error
+    except OSError as error:
+        raise DataError(f"cannot read {str(path)!r}: {error.strerror}; name a file") from error
+    except ValueError as error:  # a null character in the name
+        raise DataError(f"cannot read {str(path)!r}: {error}; name a file") from error
+
+
+def _cells(raw: bytes, name: str) -> Cells:
+    """Read bytes by their first ones, which tell more than a name; then by the name."""
+    suffix = Path(name).suffix.lower()
+    packed = next((kind for start, kind in _PACKED.items() if raw.startswith(start)), None)
+    if packed is not None:
+        content = _attempt(lambda _: _unpacked(packed(io.BytesIO(raw)), raw), raw, name, "packed")
+        return _cells(content, name.removesuffix(suffix))
+    if raw[:4] == b"PK\x03\x04" and suffix not in _OTHER_SUFFIXES:
+        return _zipped(raw, name)
+    for start, (what, read) in _BINARY.items():
+        if raw.startswith(start):
+            return _attempt(read, raw, name, what)
+    if suffix in _BY_SUFFIX:
+        what, read = _BY_SUFFIX[suffix]
+        return _attempt(read, raw, name, what)
+    _refuse_other(raw, name, suffix)
+    if suffix in (".jsonl", ".ndjson", ".json"):
+        return _json(raw, name)
+    return delimited(raw, name)
+
+
+def _attempt(read: Callable[[bytes], _T], raw: bytes, name: str, what: str) -> _T:
+    """Read with somebody else's code: whatever it raises is a file that cannot be read."""
+    try:
+        return read(raw)
+    except (DataError, MissingDependencyError):
+        raise
+    except Exception as error:
+        reason = " ".join(str(error).split())[:200]
+        raise DataError(f"{name} cannot be read as {what} ({reason}); write it again") from error
+
+
+def _refuse_other(raw: bytes, name: str, suffix: str) -> None:
+    by_bytes = next((what for start, what in _OTHER_BYTES.items() if raw.startswith(start)), None)
+    what = by_bytes or _OTHER_SUFFIXES.get(suffix)
+    if what is None and b"\0" in raw[:4096] and raw[:2] not in (b"\xff\xfe", b"\xfe\xff"):
+        what = f"a binary file{f' ({suffix})' if suffix else ''} of a kind that is not known here"
+    if what is not None:
+        raise DataError(
+            f"{name} is {what}, which is not supported; save it as CSV (read are {READ})"
+        )
+
+
+def _zipped(raw: bytes, name: str) -> Cells:
+    """Read the one table in an archive, or an Excel file, which is one too."""
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(raw))
+        inside = [one for one in archive.namelist() if not one.endswith("/")]
+    except zipfile.BadZipFile as error:
+        raise DataError(f"{name} is a damaged zip archive ({error}); write it again") from error
+    if "xl/workbook.xml" in inside:
+        return _attempt(_excel, raw, name, "Excel")
+    tables = [one for one in inside if not one.startswith("__MACOSX/")]
+    if len(tables) != 1:
+        raise DataError(
+            f"{name} holds {len(tables)} files ({', '.join(tables[:5])}); pack one table, or pass "
+            "it unpacked"
+        )
+    inner = tables[0]
+    content = _attempt(lambda _: _unpacked(archive.open(inner), raw), raw, name, "zip")
+    return _cells(content, Path(inner).name)
+
+
+def _unpacked(file: Any, raw: bytes) -> bytes:
+    limit = max(_MANY_BYTES, _CELLS_PER_BYTE * len(raw))
+    content: bytes = file.read(limit + 1)
+    if len(content) > limit:
+        raise ValueError(f"{len(raw)} bytes would unpack to more than {limit}")
+    return content
+
+
+def _json(raw: bytes, name: str) -> Cells:
+    """Read one object for each line, or a list of objects."""
+    try:
+        text = raw.decode("utf-8-sig").strip()
+        listed = text.startswith("[")
+        rows = (
+            json.loads(text) if listed else [json.loads(line) for line in text.splitlines() if line]
+        )
+    except ValueError as error:
+        raise DataError(
+            f"{name} cannot be read as JSON lines ({error}); write one object for each row"
+        ) from error
+    if not rows or not all(isinstance(row, dict) for row in rows):
+        raise DataError(f"{name} must hold one JSON object for each row, with the columns by name")
+    names = list(dict.fromkeys(key for row in rows for key in row))
+    columns = tuple([row.get(key) for row in rows] for key in names)
+    return Cells(tuple(names), columns, range(1, len(rows) + 1))
+
+
+def _parquet(raw: bytes) -> Cells:
+    return _arrow(raw, "parquet", "read_parquet")
+
+
+def _feather(raw: bytes) -> Cells:
+    return _arrow(raw, "feather", "read_ipc")
+
+
+def _refuse_bomb(n_cells: int, raw: bytes) -> None:
+    """Refuse a file that holds next to nothing, and unpacks to more than there is memory."""
+    if n_cells > max(_MANY_CELLS, _CELLS_PER_BYTE * len(raw)):
+        raise ValueError(f"{len(raw)} bytes would unpack to {n_cells} cells")
+
+
+def _arrow(raw: bytes, module: str, polars_reader: str) -> Cells:
+    """Read with pyarrow or polars, whichever is installed."""
+    try:
+        if module == "parquet":
+            _refuse_bomb(_parquet_cells(raw), raw)
+        table = importlib.import_module(f"pyarrow.{module}").read_table(io.BytesIO(raw))
+    except ImportError:
+        try:
+            table = getattr(importlib.import_module("polars"), polars_reader)(io.BytesIO(raw))
+        except ImportError as error:
+            raise MissingDependencyError("pyarrow", "parquet") from error
+    return _of_native(table)
+
+
+def _parquet_cells(raw: bytes) -> int:
+    """Return how many cells a Parquet file says it has, without unpacking them."""
+    try:
+        metadata = importlib.import_module("pyarrow.parquet").read_metadata(io.BytesIO(raw))
+        return int(metadata.num_rows * metadata.num_columns)
+    except ImportError:
+        polars = importlib.import_module("polars")
+        lazy = polars.scan_parquet(io.BytesIO(raw))
+        return int(lazy.select(polars.len()).collect().item() * len(lazy.collect_schema()))
+
+
+def _of_native(table: Any) -> Cells:
+    frame = nw.from_native(table, eager_only=True)
+    cells = Cells.of_frame(frame)
+    return Cells(
+        cells.names, cells.columns, range(1, len(cells) + 1), (), cells.levels, cells.ordered
+    )
+
+
+def _excel(raw: bytes) -> Cells:
+    """Read the first sheet: its first row that is not empty has the names."""
+    try:
+        import openpyxl
+    except ImportError as error:
+        raise MissingDependencyError("openpyxl", "excel") from error
+    book = openpyxl.load_workbook(io.BytesIO(raw), read_only=True, data_only=True)
+    sheet = book.worksheets[0]
+    numbered = [
+        (number, row)
+        for number, row in enumerate(sheet.iter_rows(values_only=True), start=1)
+        if any(cell is not None for cell in row)
+    ]
+    if len(numbered) < 2:
+        raise DataError(f"the sheet {sheet.title!r} has no rows; put the table on the first sheet")
+    others = len(book.worksheets) - 1
+    notes = (f"sheet {sheet.title!r} read, {others} more left alone",) if others else ()
+    return _of_rows(numbered, notes)
+
+
+def _of_rows(numbered: Sequence[tuple[int, Sequence[Any]]], notes: tuple[str, ...]) -> Cells:
+    header = ["" if cell is None else str(cell).strip() for cell in numbered[0][1]]
+    # A spreadsheet may count empty columns behind the table.
+    while (
+        header
+        and header[-1] == ""
+        and all(len(row) < len(header) or row[len(header) - 1] is None for _, row in numbered)
+    ):
+        header.pop()
+    columns = tuple(
+        [row[k] if k < len(row) else None for _, row in numbered[1:]] for k in range(len(header))
+    )
+    return Cells(tuple(header), columns, [number for number, _ in numbered[1:]], notes)
+
+
+def _stata(raw: bytes) -> Cells:
+    try:
+        import pandas
+    except ImportError as error:
+        raise MissingDependencyError("pandas", "data") from error
+    # A label does not say that there is an order.
+    return _of_native(pandas.read_stata(io.BytesIO(raw), order_categoricals=False))
+
+
+def _spss(raw: bytes) -> Cells:
+    """Read by way of a file: the reader takes nothing else."""
+    try:
+        import pandas
+        import pyreadstat  # noqa: F401 (pandas needs it, and says so less plainly)
+    except ImportError as error:
+        raise MissingDependencyError("pyreadstat", "spss") from error
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "table.sav"
+        path.write_bytes(raw)
+        return _of_native(pandas.read_spss(path))
+
+
+_PACKED: dict[bytes, Callable[[Any], Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ": lzma.open,
+}
+_BINARY: dict[bytes, tuple[str, Callable[[bytes], Cells]]] = {
+    b"PAR1": ("Parquet", _parquet),
+    b"ARROW1": ("Feather", _feather),
+    b"FEA1": ("Feather", _feather),
+    b"<stata_dta>": ("Stata", _stata),
+    b"$FL2": ("SPSS", _spss),
+    b"$FL3": ("SPSS", _spss),
+}
+_BY_SUFFIX: dict[str, tuple[str, Callable[[bytes], Cells]]] = {
+    ".parquet": ("Parquet", _parquet),
+    ".pq": ("Parquet", _parquet),
+    ".feather": ("Feather", _feather),
+    ".arrow": ("Feather", _feather),
+    ".xlsx": ("Excel", _excel),
+    ".xlsm": ("Excel", _excel),
+    ".dta": ("Stata", _stata),
+    ".sav": ("SPSS", _spss),
+    ".zsav": ("SPSS", _spss),
+}

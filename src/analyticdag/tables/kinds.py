@@ -1,0 +1,285 @@
+"""What is this column? Found from its cells, its type and its name; the user's word goes first.
+
+    find_column(name, cells, table)       the kind, and how its cells are read
+    asked_column(name, cells, asked)      the same where the user named the kind
+
+The questions come in this order: is it empty, one value only, numbers, numbers with a few other
+texts, an identifier by name, dates, an ordered scale, two values, an identifier, free text; what is
+left is a category.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from analyticdag._typing import FloatArray
+from analyticdag.errors import ParameterError
+from analyticdag.tables.cells import Cells, short, text_of
+from analyticdag.tables.dates import format_of
+from analyticdag.tables.numbers import style_of
+from analyticdag.tables.recipe import Column, Kind, key_of, level_of, plain_numbers
+
+# Names that people and programs give to identifiers.
+_ID_NAME = re.compile(
+    r"unnamed: ?\d+|index|row_?(nr|no|num|number|names?)?|(.*[_\W])?(id|ids|uuid|guid)",
+    re.IGNORECASE,
+)
+_CAMEL_ID = re.compile(r".*[a-z](ID|Id)|ID|Id")
+# With fewer rows numbers may count up, or columns may agree, by chance.
+FEW_ROWS = 20
+# Whole numbers without a hole from 0 or 1 to at most this are a rating scale.
+_SCALE_TOP = 7
+# A text column with more distinct values than this share of its rows is free text.
+_FREE_TEXT = 0.5
+# Two words of which the first is 0: what is absent, false or low.
+_PAIRS = (
+    ("no", "yes"),
+    ("n", "y"),
+    ("false", "true"),
+    ("f", "t"),
+    ("off", "on"),
+    ("absent", "present"),
+    ("negative", "positive"),
+    ("control", "case"),
+    ("never", "ever"),
+    ("low", "high"),
+    ("dead", "alive"),
+)
+# Answers that questionnaires offer, from the least to the most.
+_SCALES = (
+    ("very low", "low", "medium", "high", "very high"),
+    ("low", "mid", "high"),
+    ("low", "moderate", "high"),
+    ("small", "medium", "large"),
+    ("none", "mild", "moderate", "severe"),
+    ("never", "rarely", "sometimes", "often", "always"),
+    ("very poor", "poor", "fair", "good", "very good", "excellent"),
+    ("strongly disagree", "disagree", "neutral", "agree", "strongly agree"),
+    ("never", "former", "current"),
+)
+# What a user can say that a column is; the others are found.
+_VARIABLES = ("number", "count", "log", "ordered", "yes/no", "days")
+ASKABLE = (*_VARIABLES, "category", "date", "identifier", "text")
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """A column, why it was taken for what it is, its numbers, and cells that were not read."""
+
+    column: Column
+    why: str
+    values: FloatArray | None = None
+    strays: tuple[int, ...] = ()
+
+    @property
+    def repeated(self) -> bool:
+        """Whether the same identifier stands in several rows."""
+        return self.column.kind == Kind.IDENTIFIER and "stand in several rows" in self.why
+
+
+def find_column(name: str, cells: Sequence[Any], table: Cells) -> Found:
+    """Find out what a column is."""
+    if name in table.levels:
+        return _typed(name, cells, table)
+    plain = plain_numbers(cells)
+    if plain is not None:
+        return _of_numbers(Column(name, Kind.NUMBER), plain)
+    texts = [text for cell in cells if (text := text_of(cell))]
+    style, n_read = style_of(texts, decimal_comma=table.decimal_comma)
+    column = Column(name, Kind.NUMBER, decimal=style.decimal, unit=style.unit)
+    if 2 * n_read < len(texts):
+        return _of_texts(name, cells, texts)
+    values, strays = column.read(cells)
+    if strays:
+        return Found(column, style.words, values, tuple(strays))
+    return _of_numbers(column, values, style.words or "thousands or other marks taken out")
+
+
+def _typed(name: str, cells: Sequence[Any], table: Cells) -> Found:
+    """Take a column whose type has categories at its word."""
+    levels = table.levels[name]
+    if name in table.ordered and len(levels) > 2:
+        return _coded(name, cells, Kind.ORDERED, levels, "an ordered categorical")
+    if len(levels) == 2:
+        pair = levels if name in table.ordered else _two(list(levels))
+        return _coded(name, cells, Kind.YES_NO, pair, "")
+    if not any(map(text_of, cells)):
+        return Found(Column(name, Kind.EMPTY), "it has no values")
+    return Found(Column(name, Kind.CATEGORY, levels), f"{len(levels)} categories")
+
+
+def _of_numbers(column: Column, values: FloatArray, why: str = "") -> Found:
+    seen = values[~np.isnan(values)]
+    if not len(seen):
+        return Found(Column(column.name, Kind.EMPTY), "it has no values")
+    distinct = np.unique(seen)
+    whole = bool(np.all(seen == np.round(seen)))
+    kind = Kind.NUMBER
+    if len(distinct) == 1:
+        kind = Kind.CONSTANT
+    elif whole and (reason := _counts_rows(column.name, values)):
+        return Found(_as(column, Kind.IDENTIFIER), reason)
+    elif len(distinct) == 2:
+        kind = Kind.YES_NO
+    elif whole and names_identifier(column.name):
+        return Found(_as(column, Kind.IDENTIFIER), _why_identifier(len(seen), len(distinct)))
+    elif whole and distinct[0] >= 0:
+        is_scale = distinct[0] in (0, 1) and distinct[-1] <= _SCALE_TOP
+        without_hole = distinct[-1] - distinct[0] == len(distinct) - 1
+        kind = Kind.ORDERED if is_scale and without_hole and len(seen) >= FEW_ROWS else Kind.COUNT
+    return Found(_as(column, kind), why, values)
+
+
+def _as(column: Column, kind: Kind) -> Column:
+    return Column(column.name, kind, decimal=column.decimal, unit=column.unit)
+
+
+def _counts_rows(name: str, values: FloatArray) -> str:
+    """Say that a column counts the rows; nothing where it does not."""
+    counts = len(values) > 2 and bool(np.all(np.diff(values) == 1.0))
+    if not counts or (len(values) < FEW_ROWS and not names_identifier(name)):
+        return ""
+    return "it counts the rows"
+
+
+def names_identifier(name: str) -> bool:
+    """Whether a column is called as identifiers are."""
+    return bool(_ID_NAME.fullmatch(name.strip()) or _CAMEL_ID.fullmatch(name.strip()))
+
+
+def _why_identifier(n_seen: int, n_distinct: int) -> str:
+    if n_distinct == n_seen:
+        return "a different value in every row"
+    return f"{n_distinct} values that stand in several rows each"
+
+
+def _of_texts(name: str, cells: Sequence[Any], texts: list[str]) -> Found:
+    spelled: dict[str, str] = {}
+    for text in texts:
+        spelled.setdefault(key_of(text), text)
+    if names_identifier(name) and len(spelled) > 2:
+        return Found(Column(name, Kind.IDENTIFIER), _why_identifier(len(texts), len(spelled)))
+    if len(spelled) == 1:
+        return Found(Column(name, Kind.TEXT), f"the same text in every row, {short(texts[0])}")
+    form = format_of(cells)
+    if form:
+        return Found(Column(name, Kind.DATE, dates=form), "")
+    scale = _scale(set(spelled) | ({"none"} & set(map(level_of, cells))))
+    if len(scale) > 2:
+        return _coded(name, cells, Kind.ORDERED, scale, "")
+    if len(spelled) == 2:
+        return _coded(name, cells, Kind.YES_NO, _two(list(spelled.values())), "")
+    if len(spelled) == len(texts) and len(texts) >= FEW_ROWS and not any(" " in t for t in texts):
+        return Found(Column(name, Kind.IDENTIFIER), "a different value in every row")
+    if len(spelled) > _FREE_TEXT * len(texts):
+        return Found(Column(name, Kind.TEXT), f"{len(spelled)} different texts")
+    return Found(Column(name, Kind.CATEGORY, tuple(spelled.values())), f"{len(spelled)} categories")
+
+
+def _two(levels: list[str]) -> tuple[str, ...]:
+    """Return two levels, that of 0 first."""
+    keys = sorted(map(key_of, levels))
+    for pair in _PAIRS:
+        if keys == sorted(pair):
+            return tuple(sorted(levels, key=lambda level: pair.index(key_of(level))))
+    return tuple(sorted(levels))
+
+
+def _scale(keys: set[str]) -> tuple[str, ...]:
+    for scale in _SCALES:
+        if keys <= set(scale):
+            return tuple(level for level in scale if level in keys)
+    return ()
+
+
+def _coded(name: str, cells: Sequence[Any], kind: Kind, levels: tuple[str, ...], why: str) -> Found:
+    """Return a column of levels; levels that are numbers keep their values."""
+    column = Column(name, kind, levels)
+    if _ascending(levels):
+        column = Column(name, kind)
+    else:
+        codes = ", ".join(f"{level} = {k}" for k, level in enumerate(levels[:_SCALE_TOP]))
+        why = f"{why}; {codes}" if why else codes
+    values, strays = column.read(cells)
+    return Found(column, why, values, tuple(strays))
+
+
+def _ascending(levels: tuple[str, ...]) -> bool:
+    """Whether the levels are numbers in their own order."""
+    numbers = plain_numbers(levels)
+    return numbers is not None and bool(np.all(np.diff(numbers) > 0.0))
+
+
+def asked_column(name: str, cells: Sequence[Any], asked: Any, table: Cells) -> Found:
+    """Read a column as the user says: a kind, or the levels of an ordered one from low to high."""
+    if not isinstance(asked, str):
+        return _with_levels(name, cells, tuple(map(str, asked)))
+    if "," in asked:
+        return _with_levels(name, cells, tuple(part.strip() for part in asked.split(",")))
+    if asked not in ASKABLE:
+        raise ParameterError(
+            f"column {short(name)} cannot be {short(asked)}; kinds are {', '.join(ASKABLE)}, or "
+            "the levels of an ordered column from low to high, with commas between them"
+        )
+    return _of_kind(name, cells, Kind(asked), table)
+
+
+def _with_levels(name: str, cells: Sequence[Any], levels: tuple[str, ...]) -> Found:
+    if len(set(map(key_of, levels))) < max(len(levels), 2):
+        raise ParameterError(f"the levels of {short(name)} must be two or more that differ")
+    return _coded(name, cells, Kind.YES_NO if len(levels) == 2 else Kind.ORDERED, levels, "")
+
+
+def _of_kind(name: str, cells: Sequence[Any], kind: Kind, table: Cells) -> Found:
+    if not kind.taken:
+        return Found(Column(name, kind), "as asked")
+    if kind is Kind.DAYS:
+        form = format_of(cells)
+        if not form:
+            raise ParameterError(
+                f"column {short(name)} cannot be read as days: its cells are not all dates of one "
+                f"format, such as 2021-03-01{_example(cells)}"
+            )
+        column = Column(name, kind, dates=form)
+        return Found(column, "days since 1970-01-01", column.read(cells)[0])
+    found = find_column(name, cells, table)
+    if kind in (Kind.ORDERED, Kind.YES_NO):
+        return _levelled(found, kind, cells)
+    texts = [text for cell in cells if (text := text_of(cell))]
+    style, n_read = style_of(texts, decimal_comma=table.decimal_comma)
+    column = Column(name, kind, decimal=style.decimal, unit=style.unit)
+    values, strays = column.read(cells)
+    if texts and not n_read:
+        raise ParameterError(
+            f"column {short(name)} cannot be read as {kind}: no cell is one{_example(cells)}"
+        )
+    return Found(column, style.words, values, tuple(strays))
+
+
+def _levelled(found: Found, kind: Kind, cells: Sequence[Any]) -> Found:
+    """Take what was found for yes/no or ordered, if it has an order."""
+    column, name = found.column, found.column.name
+    n_levels = len(column.levels) or len(np.unique(found.values)) if found.values is not None else 0
+    if kind is Kind.YES_NO and n_levels != 2:
+        raise ParameterError(f"column {short(name)} cannot be yes/no: it has not two values")
+    if found.values is None:
+        raise ParameterError(
+            f"the order of column {short(name)} is not known{_example(cells)}; name its levels "
+            f"from low to high: --kind {short(name + '=low,middle,high')}"
+        )
+    return Found(
+        Column(name, kind, column.levels, column.decimal, column.unit),
+        found.why,
+        found.values,
+        found.strays,
+    )
+
+
+def _example(cells: Sequence[Any]) -> str:
+    first = next((text for cell in cells if (text := text_of(cell))), "")
+    return f" (the first is {short(first)})" if first else ""

@@ -1,0 +1,82 @@
+"""Numbers as people write them: 45,480 · 1.234,56 · 20.0% · $9.99 · (1,200) · 1 234.
+
+    style_of(texts)        how a column writes its numbers: the style that reads most of them
+    Style.read(text)       the number, None where the text is none in that style
+
+A per cent sign is taken off and the number stays as it is written: 20% is 20. In a column of per
+cents a number without the sign is not read: 0.2 could be either.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+_CURRENCY = r"[$€£¥₹₽₩]|USD|EUR|GBP|CHF|JPY|CNY|INR|CAD|AUD"
+_SIGNED = re.compile(rf"([+-]?)\s*({_CURRENCY})?\s*([+-]?)(.*?)\s*({_CURRENCY}|%)?", re.DOTALL)
+# Blanks (also those that do not break) and apostrophes between groups of three digits.
+_GROUPS = re.compile(r"(?<=\d)[ \u00a0\u202f'’](?=\d{3}(?!\d))")
+# Plain, or in groups of three digits that the other mark separates.
+_PATTERN = r"[+-]?(?:(?:\d+D?\d*|D\d+)(?:[eE][+-]?\d+)?|\d{1,3}(?:G\d{3})+(?:D\d*)?)"
+_NUMBER = {
+    mark: re.compile(_PATTERN.replace("D", f"[{mark}]").replace("G", f"[{other}]"), re.ASCII)
+    for mark, other in (".,", ",.")
+}
+
+
+@dataclass(frozen=True)
+class Style:
+    """A decimal mark, and the sign that the numbers carry: a currency, %, or none."""
+
+    decimal: str = "."
+    unit: str = ""
+
+    def read(self, text: str) -> float | None:
+        """Return the number that a text is in this style; None where it is none."""
+        body, unit = _parts(text)
+        if unit != self.unit and (unit or self.unit == "%"):
+            return None
+        if not _NUMBER[self.decimal].fullmatch(body):
+            return None
+        mark = "," if self.decimal == "." else "."
+        number = float(body.replace(mark, "").replace(",", "."))
+        return number if math.isfinite(number) else None
+
+    @property
+    def words(self) -> str:
+        """What was done to read such numbers; nothing for plain ones."""
+        found = ["decimal comma"] if self.decimal == "," else []
+        if self.unit:
+            found.append("per cent" if self.unit == "%" else f"{self.unit} taken off")
+        return ", ".join(found)
+
+
+def _parts(text: str) -> tuple[str, str]:
+    """Return the digits of a number, with its sign, and its unit."""
+    text = text.strip()
+    bracketed = len(text) > 2 and text[0] == "(" and text[-1] == ")"
+    match = _SIGNED.fullmatch(text[1:-1] if bracketed else text)
+    assert match is not None
+    outer, before, inner, body, after = match.groups(default="")
+    sign = "-" * bracketed + outer + inner  # books bracket what is negative; two signs are none
+    return sign + _GROUPS.sub("", body), before or after
+
+
+def style_of(texts: Sequence[str], *, decimal_comma: bool = False) -> tuple[Style, int]:
+    """Return the style that reads most of the texts, and how many; in doubt the first."""
+    units = Counter(_parts(text)[1] for text in texts)
+    unit = max((one for one in units if one), key=lambda one: units[one], default="")
+    # A minority of signs is not what the column is about.
+    unit = unit if unit != "%" or units[unit] >= units[""] else ""
+    marks = ",." if decimal_comma and not _has_plain_points(texts) else ".,"
+    styles = [Style(mark, unit) for mark in marks]
+    counts = [sum(style.read(text) is not None for text in texts) for style in styles]
+    best = max(range(len(styles)), key=lambda k: counts[k])
+    return styles[best], counts[best]
+
+
+def _has_plain_points(texts: Iterable[str]) -> bool:
+    return any("." in text and "," not in text for text in texts)

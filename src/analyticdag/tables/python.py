@@ -1,0 +1,81 @@
+"""Data frames in Python: which columns need more than the gate for values, and what they become.
+
+`recipe_of(X, kinds)` is None for a table of plain numbers. Categorical columns are taken at their
+word; the others are what `kinds` says, and numbers where it says nothing. Unlike a command, an
+estimator leaves no column out: what cannot be a variable is refused by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import narwhals as nw
+
+from analyticdag._parameters import shown
+from analyticdag._tables import NamedColumns, listing
+from analyticdag.errors import DataError, ParameterError
+from analyticdag.tables.cells import Cells
+from analyticdag.tables.kinds import Found, asked_column, find_column
+from analyticdag.tables.recipe import Column, Kind, Recipe
+
+
+def recipe_of(X: Any, kinds: Mapping[str, Any] | None) -> Recipe | None:
+    """Return how the columns of X are read; None where all are plain numbers."""
+    if kinds is not None and not isinstance(kinds, Mapping):
+        raise ParameterError(
+            f"kinds must map names of columns to what they are, or be None, not {shown(kinds)}"
+        )
+    frame = None if isinstance(X, NamedColumns) else _frame(X)
+    if frame is None:
+        if kinds:
+            raise ParameterError("kinds names columns, and X has no names; pass a data frame")
+        return None
+    typed = any(isinstance(kind, nw.Categorical | nw.Enum) for kind in frame.schema.values())
+    if not kinds and not typed:
+        return None
+    table = Cells.of_frame(frame)
+    table.refuse_unknown(kinds or {}, "kinds names columns that are not there,")
+    _refuse_text(frame, kinds or {})
+    found = [_found(name, table, kinds or {}) for name in table.names]
+    left = [f"{one.column.name} ({one.column.kind})" for one in found if not one.column.taken]
+    if left:
+        raise DataError(
+            f"X has columns that cannot be variables: {listing(left)}; drop them, or name the "
+            "levels of an ordered one from low to high in kinds, as ['low', 'middle', 'high']"
+        )
+    return Recipe(tuple(one.column for one in found))
+
+
+def _frame(X: Any) -> nw.DataFrame[Any] | None:
+    """Return X as a data frame; None where it is none, which the gate judges."""
+    if hasattr(X, "iloc") and hasattr(X, "columns"):  # pandas allows a name twice
+        names = list(map(str, X.columns))
+        if len(set(names)) < len(names):
+            return None
+    frame = nw.from_native(X, pass_through=True)
+    return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def _refuse_text(frame: nw.DataFrame[Any], kinds: Mapping[str, Any]) -> None:
+    text = [
+        name
+        for name, kind in frame.schema.items()
+        if str(name) not in kinds
+        and not (kind.is_numeric() or kind in (nw.Boolean, nw.Object, nw.Unknown))
+        and not isinstance(kind, nw.Categorical | nw.Enum)
+    ]
+    if text:
+        raise DataError(
+            f"X has columns that are not numbers: {listing(text)}; drop them or say in kinds what "
+            "they are"
+        )
+
+
+def _found(name: str, table: Cells, kinds: Mapping[str, Any]) -> Found:
+    cells = table.column(name)
+    if name in kinds:
+        return asked_column(name, cells, kinds[name], table)
+    if name in table.levels:
+        return find_column(name, cells, table)
+    return Found(Column(name, Kind.NUMBER), "")

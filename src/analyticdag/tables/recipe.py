@@ -1,0 +1,184 @@
+"""How each column becomes numbers: found once, kept with the run, used again for every new row.
+
+    Column.read(cells)     the numbers of one column, NaN for gaps, and which cells were not read
+    Recipe.read(table)     the same for all columns that are taken, found by name
+
+| kind                                          | becomes                                         |
+|-----------------------------------------------|-------------------------------------------------|
+| number, count, constant                       | the number                                      |
+| log                                           | its logarithm                                   |
+| yes/no, ordered                               | 0, 1, … by its levels; a number stays as it is  |
+| days                                          | days since 1970-01-01                           |
+| category, date, identifier, empty, copy, text | nothing: left out                               |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from analyticdag._parameters import is_missing
+from analyticdag._tables import listing as shown_names
+from analyticdag._typing import FloatArray
+from analyticdag.errors import DataError
+from analyticdag.tables.cells import Cells, short, text_of
+from analyticdag.tables.dates import days
+from analyticdag.tables.numbers import Style
+
+
+class Kind(StrEnum):
+    """What a column is."""
+
+    NUMBER = "number"
+    COUNT = "count"
+    LOG = "log"
+    ORDERED = "ordered"
+    YES_NO = "yes/no"
+    DAYS = "days"
+    CATEGORY = "category"
+    DATE = "date"
+    IDENTIFIER = "identifier"
+    CONSTANT = "constant"
+    EMPTY = "empty"
+    COPY = "copy"
+    TEXT = "text"
+
+    @property
+    def taken(self) -> bool:
+        """Whether such a column can be a variable."""
+        return self not in _LEFT_OUT
+
+
+_LEFT_OUT = frozenset({Kind.CATEGORY, Kind.DATE, Kind.IDENTIFIER, Kind.EMPTY, Kind.COPY, Kind.TEXT})
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: its kind, and what is needed to read its cells.
+
+    `levels` are texts, the code of each is its place; `decimal` and `unit` say how its numbers are
+    written, `dates` in which format its dates are.
+    """
+
+    name: str
+    kind: str
+    levels: tuple[str, ...] = ()
+    decimal: str = "."
+    unit: str = ""
+    dates: str = ""
+
+    @property
+    def taken(self) -> bool:
+        """Whether it is a variable."""
+        return Kind(self.kind).taken
+
+    def read(self, cells: Sequence[Any]) -> tuple[FloatArray, list[int]]:
+        """Return the numbers, NaN where there is none, and the places of cells not understood."""
+        plain = None if self.levels or self.dates or self.unit else plain_numbers(cells)
+        values = self._one_by_one(cells) if plain is None else plain
+        if self.kind == Kind.LOG:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                values = np.where(values > 0.0, np.log(values), np.nan)
+        if plain is not None and self.kind != Kind.LOG:
+            return values, []
+        gaps = np.flatnonzero(np.isnan(values)).tolist()
+        return values, [k for k in gaps if text_of(cells[k])]
+
+    def _one_by_one(self, cells: Sequence[Any]) -> FloatArray:
+        code_of = {key_of(level): k for k, level in enumerate(self.levels)}
+        style = Style(self.decimal, self.unit)
+
+        def one(cell: Any) -> float | None:
+            if self.levels:
+                return code_of.get(level_of(cell))
+            if self.dates:
+                return days(cell, self.dates)
+            return float(cell) if isinstance(cell, float | int) else style.read(text_of(cell))
+
+        return np.array([np.nan if (v := one(cell)) is None else v for cell in cells], np.float64)
+
+
+def key_of(text: str) -> str:
+    """Return what two spellings of a level have in common."""
+    return text.strip().casefold()
+
+
+def level_of(cell: Any) -> str:
+    """Return the key of the level that a cell holds: "none" may be one, and is a gap elsewhere."""
+    return "" if is_missing(cell) else key_of(str(cell))
+
+
+def plain_numbers(cells: Sequence[Any]) -> FloatArray | None:
+    """Return cells that NumPy reads as numbers, all at once; None where it does not."""
+    try:
+        return np.array(cells, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    try:
+        return np.array([text_of(cell) or "nan" for cell in cells], dtype=np.float64)
+    except (ValueError, OverflowError):
+        return None
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Every column of a table, in its order."""
+
+    columns: tuple[Column, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that are variables."""
+        return tuple(column.name for column in self.columns if column.taken)
+
+    def read(self, X: Any, what: str = "X", *, gaps: Collection[str]) -> FloatArray:
+        """Return the variables of a data frame or of cells; columns left out may be missing.
+
+        In the columns of `gaps` a cell that is not understood, such as a level that the fit has not
+        seen, is a gap; in others it is refused.
+        """
+        table = X if isinstance(X, Cells) else _cells(X, self.names, what)
+        missing = [name for name in self.names if name not in table.names]
+        known = {column.name for column in self.columns}
+        new = [name for name in table.names if name not in known]
+        if missing or new:
+            raise DataError(
+                "the feature names should match those of the fit "
+                f"(missing {shown_names(missing)}, new {shown_names(new)}); select the columns by "
+                "name"
+            )
+        values = np.empty((len(table), len(self.names)))
+        for k, column in enumerate(one for one in self.columns if one.taken):
+            cells = table.column(column.name)
+            values[:, k], odd = column.read(cells)
+            if odd and column.name not in gaps:
+                raise DataError(
+                    f"{what} has {short(text_of(cells[odd[0]]))} in column {column.name!r}, row "
+                    f"{table.rows[odd[0]]}, which {_objection(column)}; correct it, or let it be a "
+                    f"gap: kinds={{{column.name!r}: {column.kind!r}}} with missing='em'"
+                )
+        return values
+
+
+def _objection(column: Column) -> str:
+    if column.levels:
+        return f"is none of the levels of the fit, {shown_names(column.levels)}"
+    return f"cannot be read as a {column.kind}"
+
+
+def _cells(X: Any, names: Sequence[str], what: str) -> Cells:
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        return Cells.of_frame(frame)
+    rows = np.asarray(X, dtype=object)
+    if rows.ndim != 2 or rows.shape[1] != len(names):
+        raise DataError(
+            f"{what} must be a data frame with the columns of the fit, or rows of "
+            f"{len(names)} cells; got shape {rows.shape}"
+        )
+    return Cells(tuple(names), tuple(rows.T.tolist()), range(len(rows)))

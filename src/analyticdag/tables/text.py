@@ -1,0 +1,150 @@
+"""Delimited text: CSV and its relatives, as spreadsheets, R, pandas and NumPy write it.
+
+- Encoding: UTF-8, with or without the byte order mark that Excel writes; UTF-16 with one.
+- Delimiter: the one of comma, semicolon, tab and bar that splits the first rows best; blanks where
+  none of these does. A decimal comma is preferred where the delimiter is a semicolon.
+- Comments: lines that begin with # before the table; later ones too, unless they have as many cells
+  as a row. A last comment that has is the header, as NumPy writes it.
+- Header: the first row, unless all of it are numbers. 0 … d-1 and 1 … d, as pandas and R write
+  for columns without names, are a header. A header that lacks one cell is R's: the first column
+  holds row names.
+- A first column without a name that counts the rows is an index that a program wrote: left out.
+- Rows are counted as a spreadsheet does: the first line of the file is row 1.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+
+from analyticdag.errors import DataError
+from analyticdag.tables.cells import Cells
+
+DELIMITERS = (",", ";", "\t", "|")
+BLANK = " "
+
+
+def delimited(raw: bytes, name: str) -> Cells:
+    """Return the cells of a delimited text."""
+    comments, text = _without_comments(decoded(raw, name))
+    if not text.strip():
+        raise DataError(f"{name} is empty; pass a table with a header and rows of numbers")
+    delimiter = "\t" if name.lower().endswith((".tsv", ".tab")) else _delimiter(text)
+    if delimiter == BLANK:
+        text = "\n".join(line.strip() for line in text.splitlines())
+    numbers, rows = parsed_rows(text, delimiter, name)
+    numbers = [number + len(comments) for number in numbers]
+    notes: tuple[str, ...] = ()
+    if _is_header(rows[0]):
+        header, rows, numbers = [cell.strip() for cell in rows[0]], rows[1:], numbers[1:]
+    elif comments and len(said := _cells_of_comment(comments[-1], delimiter)) == len(rows[0]):
+        header = said
+    else:
+        header = [str(k) for k in range(len(rows[0]))]
+        notes = (f"the first row holds numbers only: columns are named 0 to {len(header) - 1}",)
+    if not rows:
+        raise DataError(f"{name} has a header and no rows; pass at least two rows")
+    if all(len(row) == len(header) + 1 for row in rows):
+        header = ["row names", *header]
+    kept = [k for k, row in enumerate(rows) if len(row) == len(header) or row[0][:1] != "#"]
+    rows, numbers = [rows[k] for k in kept], [numbers[k] for k in kept]
+    _refuse_ragged(rows, len(header), numbers)
+    columns = tuple(zip(*rows, strict=True))
+    cells = Cells(tuple(header), columns, numbers, notes, decimal_comma=delimiter == ";")
+    if header[0] == "" and _counts(columns[0]):
+        return cells.select(
+            header[1:], "the first column has no name and counts the rows: left out"
+        )
+    return cells
+
+
+def decoded(raw: bytes, name: str) -> str:
+    """Return the bytes as text; DataError names the row that is none."""
+    encoding = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    try:
+        return raw.decode(encoding)
+    except UnicodeDecodeError as error:
+        row = raw[: error.start].count(b"\n") + 1
+        raise DataError(
+            f"{name} is not UTF-8 text (row {row}); save it as 'CSV UTF-8', or convert it: "
+            "iconv -f latin1 -t utf-8"
+        ) from error
+
+
+def parsed_rows(text: str, delimiter: str, name: str) -> tuple[list[int], list[list[str]]]:
+    """Return the rows of a delimited text that are not empty, and the line each ends on."""
+    # Strict: a quote that nothing closes would swallow the rows after it.
+    reader = csv.reader(
+        io.StringIO(text, newline=""),
+        delimiter=delimiter,
+        strict=True,
+        skipinitialspace=delimiter == BLANK,
+    )
+    try:
+        pairs = [(reader.line_num, row) for row in reader if row]
+    except csv.Error as error:
+        raise DataError(f"{name}, row {reader.line_num}: {error}; check its quotes") from error
+    return [number for number, _ in pairs], [row for _, row in pairs]
+
+
+def _without_comments(text: str) -> tuple[list[str], str]:
+    """Return the comments before the table, line by line, and the rest."""
+    comments: list[str] = []
+    while text[:1] == "#":
+        first, _, rest = text.partition("\n")
+        if not rest.strip():
+            break
+        comments, text = [*comments, first], rest
+    return comments, text
+
+
+def _cells_of_comment(line: str, delimiter: str) -> list[str]:
+    rows = parsed_rows(line.lstrip("# ").strip(), delimiter, "a comment")[1]
+    return [cell.strip() for cell in rows[0]] if rows else []
+
+
+def _delimiter(text: str) -> str:
+    """Return the delimiter that splits the first rows into most cells, equally many in each."""
+    lines = [line.strip() for line in text.splitlines()[:20] if line[:1] != "#"]
+    best = max(DELIMITERS, key=lambda delimiter: _splits(lines, delimiter))
+    if _splits(lines, best)[1] > 1 or not _splits(lines, BLANK)[0]:
+        return best
+    return BLANK
+
+
+def _splits(lines: Sequence[str], delimiter: str) -> tuple[bool, int]:
+    """Return whether a delimiter splits all lines into as many cells, and into how many."""
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=delimiter == BLANK)
+    try:
+        widths = [len(row) for row in reader if row]
+    except csv.Error:
+        return False, 0
+    # R leaves the name of the first column, the row names, out of the header.
+    even = len(set(widths[1:] or widths)) == 1 and widths[0] in (widths[-1], widths[-1] - 1)
+    return even and widths[-1] > 1, max(widths, default=0)
+
+
+def _is_header(row: Sequence[str]) -> bool:
+    try:
+        numbers = [float(cell.replace(",", ".")) for cell in row]
+    except ValueError:
+        return True
+    return len(row) > 1 and numbers in (list(range(len(row))), list(range(1, len(row) + 1)))
+
+
+def _counts(column: Sequence[str]) -> bool:
+    try:
+        numbers = [float(cell) for cell in column]
+    except ValueError:
+        return False
+    return numbers in (list(range(len(numbers))), list(range(1, len(numbers) + 1)))
+
+
+def _refuse_ragged(rows: Sequence[Sequence[str]], width: int, numbers: Sequence[int]) -> None:
+    for number, row in zip(numbers, rows, strict=True):
+        if len(row) != width:
+            raise DataError(
+                f"row {number} has {len(row)} cells and the header {width}; check the delimiter, "
+                "and put quotes around cells that contain it"
+            )

@@ -1,0 +1,220 @@
+"""What a column is, and how its cells become numbers."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+import numpy as np
+import pytest
+
+from analyticdag.errors import DataError, ParameterError
+from analyticdag.tables import Cells, Kind, look_at
+from analyticdag.tables.dates import days, format_of
+from analyticdag.tables.kinds import find_column
+from analyticdag.tables.numbers import Style, style_of
+
+ROWS = 40
+NUMBERS = [f"{k * 1.37 % 5:.2f}" for k in range(ROWS)]
+
+
+def table(**columns: list[Any]) -> Cells:
+    return Cells(tuple(columns), tuple(columns.values()), range(2, 2 + len(NUMBERS)))
+
+
+def kind_of(name: str, cells: list[Any]) -> str:
+    return str(find_column(name, cells, table(x=cells)).column.kind)
+
+
+def repeated(*items: Any) -> list[Any]:
+    return [items[k % len(items)] for k in range(ROWS)]
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "kind"),
+    [
+        ("x", NUMBERS, "number"),
+        ("x", [str(k * k + 3) for k in range(ROWS)], "count"),
+        ("x", repeated("1", "2", "3", "4", "5"), "ordered"),
+        ("x", repeated("low", "High", "medium"), "ordered"),
+        ("x", repeated("never", "sometimes", "often", "always"), "ordered"),
+        ("x", repeated("yes", "No"), "yes/no"),
+        ("x", repeated("True", "False", "NA"), "yes/no"),
+        ("x", repeated(True, False), "yes/no"),
+        ("x", repeated("1", "2"), "yes/no"),
+        ("x", repeated("female", "male"), "yes/no"),
+        ("x", repeated("red", "green", "blue"), "category"),
+        ("x", [f"2021-03-{k % 28 + 1:02}" for k in range(ROWS)], "date"),
+        ("x", [f"{k % 28 + 1}.3.2021" for k in range(ROWS)], "date"),
+        ("x", [datetime.date(2020, 1, k % 28 + 1) for k in range(ROWS)], "date"),
+        ("patient_id", [str(7 * k + 3) for k in range(ROWS)], "identifier"),
+        ("patient_id", [str(k // 4) for k in range(ROWS)], "identifier"),
+        ("PatientID", [f"P{k // 4}" for k in range(ROWS)], "identifier"),
+        ("anything", [str(k + 1) for k in range(ROWS)], "identifier"),
+        ("Unnamed: 0", [str(k) for k in range(ROWS)], "identifier"),
+        ("code", [f"ab{k:03}" for k in range(ROWS)], "identifier"),
+        ("x", ["7"] * ROWS, "constant"),
+        ("x", ["NA", ""] * (ROWS // 2), "empty"),
+        ("x", ["Germany"] * ROWS, "text"),
+        ("x", [f"said {k} words to me" for k in range(ROWS)], "text"),
+        ("paid", [str(7 * k + 3) for k in range(ROWS)], "count"),
+    ],
+)
+def test_every_kind_is_found(name: str, cells: list[Any], kind: str) -> None:
+    assert kind_of(name, cells) == kind
+
+
+def test_none_is_a_level_where_it_is_one() -> None:
+    look, values = look_at(table(pain=repeated("none", "mild", "severe")))
+    np.testing.assert_array_equal(values[:3, 0], [0, 1, 2])
+    assert not look.gaps
+
+
+def test_a_copy_is_left_out_and_named() -> None:
+    look, values = look_at(table(a=NUMBERS, b=list(reversed(NUMBERS)), c=NUMBERS))
+    assert look.recipe.names == ("a", "b")
+    assert values.shape == (ROWS, 2)
+    assert [str(one) for one in look.decisions] == [
+        "'c' is a copy: left out (the same as 'a'); --kind c=number keeps it"
+    ]
+    kept, _ = look_at(table(a=NUMBERS, c=NUMBERS), kinds={"c": "number"})
+    assert kept.recipe.names == ("a", "c")
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("45,480", 45480.0),
+        ("1,234,567.5", 1234567.5),
+        ("$1,200.50", 1200.5),
+        ("-$3", -3.0),
+        ("45 480 €", 45480.0),
+        ("1'234", 1234.0),
+        ("20.0%", None),
+        ("(1,200)", -1200.0),
+        ("1e-3", 0.001),
+        ("12,34", None),
+        ("1,23,456", None),
+        ("x", None),
+        ("--3", None),
+        ("1e999", None),
+    ],
+)
+def test_thousands_and_currency_signs_are_read(text: str, number: float | None) -> None:
+    style, _ = style_of(["$1", "€1", text]) if text[:1] not in "$-" else style_of([text])
+    assert Style(".", style.unit if "$" in text else "€" * ("€" in text)).read(text) == number
+
+
+def test_a_column_has_one_style() -> None:
+    assert style_of(["1,5", "2,25", "1.234,5"]) == (Style(","), 3)
+    assert style_of(["20.0%", "3 %", "7"]) == (Style(".", "%"), 2)
+    assert style_of(["1,234", "5,678"]) == (Style("."), 2)
+    assert style_of(["1,234", "5,678"], decimal_comma=True) == (Style(","), 2)
+    assert Style(".", "%").read("20.0%") == 20.0
+    assert Style(".", "%").read("0.2") is None  # a share, or a fifth of a per cent?
+
+
+def test_signs_are_said_in_the_list() -> None:
+    money = [f"${k * 137 % 1000 + 1000:,}" for k in range(ROWS)]
+    share = [f"{k * 1.5:.1f}%" for k in range(ROWS)]
+    thousands = [f"{k * 1370 % 90_000 + 1000:,}" for k in range(ROWS)]
+    look, values = look_at(table(money=money, share=share, thousands=thousands))
+    assert [str(one) for one in look.decisions] == [
+        "'money' is a count: read ($ taken off)",
+        "'share' is a number: read (per cent)",
+        "'thousands' is a count: read (thousands or other marks taken out)",
+    ]
+    np.testing.assert_array_equal(values[1], [1137, 1.5, 2370])
+
+
+def test_a_stray_text_is_named_counted_and_left_to_the_user() -> None:
+    cells = [*NUMBERS[:-2], "ca. 3", "see note"]
+    look, _ = look_at(table(a=cells, b=NUMBERS))
+    with pytest.raises(DataError, match=r"'a' holds the text 'ca. 3' in row 40 \(2 of 40 cells"):
+        look.refuse_undecided()
+    assert look.options == ("--kind", "a=number")
+    told, values = look_at(table(a=cells, b=NUMBERS), kinds={"a": "number"})
+    told.refuse_undecided()
+    assert np.isnan(values[-2:, 0]).all()
+    assert told.gaps == {"a": 2}
+    assert "such cells are gaps, as asked" in str(told.decisions[0])
+
+
+def test_dates_are_left_out_and_days_make_them_numbers() -> None:
+    when = [f"2021-03-{k % 28 + 1:02}" for k in range(ROWS)]
+    look, _ = look_at(table(a=NUMBERS, b=NUMBERS[::-1], when=when))
+    assert look.recipe.names == ("a", "b")
+    assert "--kind when=days makes it a number" in str(look.decisions[0])
+    _, values = look_at(table(a=NUMBERS, when=when), kinds={"when": "days"})
+    assert values[1, 1] - values[0, 1] == 1.0
+    with pytest.raises(ParameterError, match="'a' cannot be read as days"):
+        look_at(table(a=NUMBERS), kinds={"a": "days"})
+
+
+@pytest.mark.parametrize(
+    ("cell", "form", "day"),
+    [
+        ("1970-01-02", "ISO", 1.0),
+        ("1970-01-02T12:00", "ISO", 1.5),
+        ("1970-01-02T12:00+01:00", "ISO", 1.5 - 1 / 24),
+        ("2.1.1970", "%d.%m.%Y", 1.0),
+        ("01/31/1970", "%m/%d/%Y", 30.0),
+        ("31/01/1970", "%d/%m/%Y", 30.0),
+        (datetime.datetime(1970, 1, 2, 6), "ISO", 1.25),
+    ],
+)
+def test_dates_of_many_formats(cell: Any, form: str, day: float) -> None:
+    assert format_of([cell, None]) == form
+    assert days(cell, form) == pytest.approx(day, abs=1e-12)
+
+
+def test_digits_alone_are_no_date() -> None:
+    assert format_of(["20210301"]) == ""
+
+
+def test_the_user_can_say_what_a_column_is() -> None:
+    dose = repeated("little", "some", "much")
+    _, values = look_at(table(dose=dose), kinds={"dose": "little,some,much"})
+    np.testing.assert_array_equal(values[:3, 0], [0, 1, 2])
+    _, values = look_at(table(dose=dose), kinds={"dose": ["much", "some", "little"]})
+    np.testing.assert_array_equal(values[:3, 0], [2, 1, 0])
+    with pytest.raises(ParameterError, match="the order of column 'dose' is not known"):
+        look_at(table(dose=dose), kinds={"dose": "ordered"})
+    with pytest.raises(ParameterError, match="'dose' cannot be yes/no"):
+        look_at(table(dose=dose), kinds={"dose": "yes/no"})
+    with pytest.raises(ParameterError, match="cannot be 'colour'; kinds are number, count"):
+        look_at(table(dose=dose), kinds={"dose": "colour"})
+    with pytest.raises(ParameterError, match="must be two or more that differ"):
+        look_at(table(dose=dose), kinds={"dose": ["a", "A"]})
+    with pytest.raises(ParameterError, match="cannot be read as number: no cell is one"):
+        look_at(table(dose=dose), kinds={"dose": "number"})
+    with pytest.raises(DataError, match="cannot read by kind"):
+        look_at(table(dose=dose), kinds={"drug": "number"})
+
+
+def test_a_logarithm_is_taken_of_positive_numbers_only() -> None:
+    cells = ["1", "0", "2.5", *NUMBERS[3:]]
+    look, values = look_at(table(a=cells), kinds={"a": "log"})
+    assert values[0, 0] == 0.0
+    assert values[2, 0] == np.log(2.5)
+    assert np.isnan(values[1, 0])
+    assert "holds the text '0' in row 3" in str(look.decisions[0])
+
+
+def test_columns_can_be_taken_and_dropped_by_name() -> None:
+    cells = table(a=NUMBERS, b=NUMBERS[::-1], c=repeated("1.5", "2", "4"))
+    assert look_at(cells, columns=["c", "a"])[0].recipe.names == ("a", "c")
+    assert look_at(cells, drop=["b"])[0].recipe.names == ("a", "c")
+    with pytest.raises(DataError, match=r"cannot take \['d'\]: the columns are 'a', 'b', 'c'"):
+        look_at(cells, columns=["d"])
+
+
+def test_kinds_say_whether_they_are_variables() -> None:
+    assert {kind for kind in Kind if not kind.taken} == {
+        Kind.CATEGORY,
+        Kind.DATE,
+        Kind.IDENTIFIER,
+        Kind.EMPTY,
+        Kind.COPY,
+        Kind.TEXT,
+    }
