@@ -5,13 +5,12 @@
 | `estimator.py`  | `AnalyticDAG`, the scikit-learn estimator                                    |
 | `options.py`    | its parameters, checked; combinations that make no sense refused             |
 | `learn.py`      | from statistics to a DAG: the path, the search, or one after the other       |
-| `paths.py`      | the path: its problem, its start, going on from a checkpoint                 |
+| `paths.py`      | `Fit`, what a fit is about; its path: problem, start, checkpoint             |
 | `refine.py`     | the order search: its starts, its score                                      |
 | `selection.py`  | lambda and threshold chosen by the data                                      |
 | `choice.py`     | equal or unequal variances, by BIC                                           |
 | `auto.py`       | `solver="auto"`: search first, the path where it can matter                  |
 | `ignored.py`    | parameters that a combination ignores, said in one warning                   |
-| `starts.py`     | where a path begins                                                          |
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ _SAME = 1e-6
 
 
 @dataclass(frozen=True)
-class Plan:
+class Decision:
     """Whether the path joins, whether to search again without it, and why, in a sentence."""
 
     path: bool
@@ -36,31 +36,37 @@ class Plan:
     why: str
 
 
-def before_the_search(statistics: Statistics) -> Plan:
+def before_the_search(statistics: Statistics) -> Decision:
     """Decide by the shape of the table."""
     n, d = statistics.n_samples, len(statistics.S)
     if d <= ALWAYS:
-        return Plan(True, False, f"the path joined as a start: with {d} columns it costs little")
+        return Decision(
+            True, False, f"the path joined as a start: with {d} columns it costs little"
+        )
     if d <= AT_MOST and _few(n, d):
-        return Plan(True, False, f"the path joined as a start: {n} rows are few for {d} columns")
-    return Plan(False, False, "")
+        return Decision(
+            True, False, f"the path joined as a start: {n} rows are few for {d} columns"
+        )
+    return Decision(False, False, "")
 
 
-def after_the_search(statistics: Statistics, record: SearchRecord, *, iterated: bool) -> Plan:
+def after_the_search(statistics: Statistics, record: SearchRecord, *, iterated: bool) -> Decision:
     """Decide by where the cheap starts ended; `iterated`: whether a second search can differ."""
     n, d = statistics.n_samples, len(statistics.S)
     few, differ = _few(n, d), _differ(record)
     if not few and not differ:
-        return Plan(False, False, "search from cheap starts, which agree; no path was needed")
+        return Decision(False, False, "search from cheap starts, which agree; no path was needed")
     because = (
         f"{n} rows are few for {d} columns" if few else "the cheap starts ended at different scores"
     )
     if d <= AT_MOST:
-        return Plan(True, False, f"search from cheap starts, then from the path: {because}")
+        return Decision(True, False, f"search from cheap starts, then from the path: {because}")
     slow = f"with {d} columns the path would take many times as long"
     if iterated:
-        return Plan(False, True, f"search from cheap starts, and once more, as {because}; {slow}")
-    return Plan(False, False, f"search from cheap starts, no path although {because}; {slow}")
+        return Decision(
+            False, True, f"search from cheap starts, and once more, as {because}; {slow}"
+        )
+    return Decision(False, False, f"search from cheap starts, no path although {because}; {slow}")
 
 
 def _few(n: int, d: int) -> bool:

@@ -62,40 +62,44 @@ class AnalyticDAG(GraphEstimator):
 
     Parameters
     ----------
-    loss : "auto", "mse", "likelihood-ev", "likelihood-nv", "logistic" or a class of losses
-        Least squares; the Gaussian likelihood with equal or with unequal noise variances; the
-        Bernoulli likelihood for 0/1 data; one of your own (`losses.Loss`). "auto" fits equal and
-        unequal variances and lets BIC decide (`loss_` says which, `loss_choice_` by how much).
-    constraint : "exponential", "order-1", "order-2", … or an AnalyticFunction
-    lambda1 : weight of the path's l1 penalty; larger gives fewer edges. "auto" (or "ebic"), "cv"
-        and "stars" choose it (see `linear.selection`).
+    loss : "auto" (BIC chooses), "mse", "likelihood-ev", "likelihood-nv", "logistic" or a class.
+    constraint : what keeps cycles out: "exponential", "order-1", "order-2", … or a function.
+    lambda1 : weight of the path's l1 penalty, more gives fewer edges; or "auto", "cv", "stars".
     w_threshold : weights of the path below this, in absolute value, are no edges; or "auto".
-    solver : "auto", "fast", "adam", "order", a `Columns(...)`, an `Adam(...)` or any `Minimiser`
-        "auto" searches from cheap orders and follows the path too where it can matter
-        (`trace_.plan` says what was done and why); with refine=False it is "fast". "fast" follows
-        the path with every stage solved exactly, "adam" as published in the paper's Algorithm 2;
-        "order" follows no path and searches from cheap orders. The schedule and the start of a
-        path, its device and its precision are set there: `Adam(device="cuda")`.
-    refine : search over orders, from the path's order and from cheap ones, for the graph with the
-        best penalised score, which then alone decides which edges stay. False returns the path's
-        own answer.
-    knowledge : Knowledge or None
-    candidates : None, "correlation", "markov", "pc" or a boolean (d, d) mask of possible edges
+    solver : "auto", "fast", "adam", "order", or a solver object such as `Adam(device="cuda")`.
+    refine : search over orders for the best penalised score; False keeps the path's own answer.
+    knowledge : edges that must or must not be there, tiers, most parents: a `Knowledge`, or None.
+    candidates : None, "correlation", "markov", "pc" or a boolean (d, d) mask of possible edges.
     standardize : learn on columns scaled to variance one; `weights_` refer to those.
-    random_state : seed of the search. None is a fixed seed.
-    n_jobs : threads of the order search, None for as many as BLAS may use; the result does not
-        depend on it.
+    random_state : seed of the search; None is a fixed seed.
+    n_jobs : threads of the search, None for as many as BLAS may use; no result depends on it.
     verbose : 1 reports every stage to the logger "analyticdag".
-    checkpoint : None, or a file that keeps the state of the path after every stage; a fit that
-        was killed goes on from there when repeated. An order search begins anew.
-    gamma : price of an edge in the order search, log n + 4·gamma·log d for n rows and d columns:
-        more gives fewer edges. "auto" goes by the number of columns (`linear.refine`).
-    missing : "error" refuses gaps (NaN), "drop" leaves rows with gaps out, "em" takes maximum
-        likelihood from the rows as they are, and counts only as many rows as the pairs of columns
-        really have (`tables.gaps`).
-    kinds : None, or what columns of a data frame are, by name: "number", "count", "log", "yes/no",
-        "ordered", "days" (a date), or the levels of an ordered column from low to high. Booleans,
-        ordered categoricals and categoricals of two levels are understood without.
+    checkpoint : file that keeps the path after every stage: a killed fit goes on when repeated.
+    gamma : price of an edge in the search, more gives fewer edges; "auto" goes by the columns.
+    missing : gaps (NaN): "error" refuses them, "drop" leaves out rows, "em" uses all there is.
+    kinds : what columns of a data frame are, by name, such as {"smoker": "yes/no"}; or None.
+
+    Notes
+    -----
+    "mse" is least squares; "likelihood-ev" and "likelihood-nv" are the Gaussian likelihood with
+    equal and with unequal noise variances, "logistic" the Bernoulli likelihood of 0/1 data; a class
+    of your own is one of `losses.Loss`. "auto" fits equal and unequal variances and lets BIC decide
+    (`loss_` says which, `loss_choice_` by how much).
+
+    Solver "auto" searches from cheap orders and follows the path too where it can matter
+    (`trace_.plan` says what was done and why); with refine=False it is "fast". "fast" follows the
+    path with every stage solved exactly, "adam" as published in the paper's Algorithm 2; "order"
+    follows no path. The stages and the start of a path, its device and its precision are set on the
+    solver: `Columns(schedule=..., start=...)`, `Adam(start=..., device=..., dtype=...)`.
+
+    With refine=True the score of the search alone decides which edges stay, and the path is a start
+    of it. In the search an edge costs log n + 4·gamma·log d for n rows and d columns. A checkpoint
+    keeps paths; an order search begins anew.
+
+    missing="em" takes maximum likelihood from the rows as they are, and counts only as many rows as
+    the pairs of columns really have (`tables.gaps`). Kinds are "number", "count", "log", "yes/no",
+    "ordered", "days" (a date), or the levels of an ordered column from low to high; booleans, ordered
+    categoricals and categoricals of two levels are understood without.
 
     Attributes
     ----------

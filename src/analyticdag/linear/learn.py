@@ -22,7 +22,7 @@ from analyticdag.fitting.finish import Finished, finish
 from analyticdag.fitting.placement import to_float64
 from analyticdag.graphs import topological_order
 from analyticdag.least_squares import weights_on_parents
-from analyticdag.linear.auto import Plan, after_the_search, before_the_search
+from analyticdag.linear.auto import Decision, after_the_search, before_the_search
 from analyticdag.linear.choice import EQUAL, LossChoice, choose_loss, variances_agree
 from analyticdag.linear.paths import Fit, Start, follow_path
 from analyticdag.linear.refine import further_starts, refine
@@ -103,7 +103,7 @@ def _by_path(fit: Fit) -> Learned:
 def _by_search(fit: Fit) -> Learned:
     """Search over orders, from the path's order too where there is a path."""
     statistics, options = fit.statistics, fit.options
-    plan, path = Plan(options.minimiser is not None, again=False, why=""), None
+    plan, path = Decision(options.minimiser is not None, again=False, why=""), None
     if options.auto:
         plan = before_the_search(statistics)
     if plan.path:

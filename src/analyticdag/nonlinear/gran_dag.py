@@ -36,7 +36,7 @@ CLAMP = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
-class LagrangianProblem:
+class GranProblem:
     """The data as (d, n) tensors, a constraint, and edges that are never masked."""
 
     training: torch.Tensor
@@ -48,7 +48,7 @@ class LagrangianProblem:
 
 
 @dataclass(frozen=True, eq=False)
-class State:
+class GranState:
     """Where the method stands between two subproblems."""
 
     values: torch.Tensor
@@ -68,13 +68,13 @@ class State:
 
 
 def train(
-    problem: LagrangianProblem,
+    problem: GranProblem,
     networks: Networks,
-    start: State,
+    start: GranState,
     *,
-    on_stage: Callable[[State], None] | None = None,
+    on_stage: Callable[[GranState], None] | None = None,
     verbose: int = 0,
-) -> State:
+) -> GranState:
     """Solve subproblems until h is zero or the steps are used up; `networks` is left untouched."""
     state = start
     while state.running:
@@ -99,7 +99,7 @@ def connectivity(networks: Networks, mask: torch.Tensor) -> torch.Tensor:
     return paths.sum(dim=1).T / n_paths
 
 
-def _subproblem(problem: LagrangianProblem, networks: Networks, state: State) -> State:
+def _subproblem(problem: GranProblem, networks: Networks, state: GranState) -> GranState:
     """Take steps until the held-out objective stops falling, then update the multipliers."""
     mask, minimiser = state.mask, RMSprop(networks.values)
     curve: list[float] = []
@@ -136,18 +136,23 @@ def _settled(curve: list[float]) -> bool:
     return moved_on and (now - before) / WINDOW > -TOLERANCE
 
 
-def _pressure(state: State, h: float) -> float:
+def _pressure(state: GranState, h: float) -> float:
     return (state.multiplier + 0.5 * state.mu * h) * h
 
 
-def _held_out(problem: LagrangianProblem, networks: Networks, mask: torch.Tensor) -> float:
+def _held_out(problem: GranProblem, networks: Networks, mask: torch.Tensor) -> float:
     with torch.no_grad():
         return float(negative_log_likelihood(networks, problem.held_out, mask).mean())
 
 
 def _updated(
-    problem: LagrangianProblem, networks: Networks, state: State, h: float, step: int, done: bool
-) -> State:
+    problem: GranProblem,
+    networks: Networks,
+    state: GranState,
+    h: float,
+    step: int,
+    done: bool,
+) -> GranState:
     """Close a subproblem, `done` or cut short: its record, and the next one's multipliers."""
     record = _record(problem, networks, state, step)
     n_steps = state.n_steps + step
@@ -156,7 +161,7 @@ def _updated(
     elif n_steps >= problem.max_steps and (h > H_THRESHOLD or not done):
         record = replace(record, reason=Stop.MAX_STEPS)
     stuck = h > H_PROGRESS * state.h
-    return State(
+    return GranState(
         # A diverged run keeps the parameters it last could be trusted with.
         values=state.values if record.reason is Stop.NOT_FINITE else networks.values,
         mask=state.mask,
@@ -169,7 +174,7 @@ def _updated(
     )
 
 
-def _record(problem: LagrangianProblem, networks: Networks, state: State, step: int) -> TraceRecord:
+def _record(problem: GranProblem, networks: Networks, state: GranState, step: int) -> TraceRecord:
     """Evaluate everything on all training rows, at the end of a subproblem."""
     loss = negative_log_likelihood(networks, problem.training, state.mask).mean()
     A = connectivity(networks, state.mask)

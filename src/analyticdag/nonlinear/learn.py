@@ -30,7 +30,7 @@ _HELD_OUT = 0.2
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class FittedNetworks:
     """Fitted networks as plain arrays: `values` is all their numbers, `shape` gives them sense."""
 
     shape: Shape
@@ -54,7 +54,7 @@ class LearnedNetworks:
 
     finished: Finished
     tests: Significance
-    model: Model
+    model: FittedNetworks
     trace: Trace
     status: Status
     n_iter: int
@@ -102,7 +102,7 @@ def _learn(
     return LearnedNetworks(
         finished,
         significance(rows, effective),
-        Model(networks.shape, to_float64(networks.values), effective, place),
+        FittedNetworks(networks.shape, to_float64(networks.values), effective, place),
         trace,
         status,
         trained.n_steps,

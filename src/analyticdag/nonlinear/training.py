@@ -112,7 +112,7 @@ def train_gran_dag(task: NetworkFit) -> Trained:
     shape = Shape(d, (options.hidden_units,) * 2, 1 if constant else 2, own_scale=constant)
     networks = Networks.drawn(shape, options.seed, place.dtype, place.device)
     required = torch.as_tensor(task.masks.required, device=place.device)
-    problem = gran_dag.LagrangianProblem(
+    problem = gran_dag.GranProblem(
         task.training,
         task.held_out,
         Acyclicity(options.function),
@@ -120,7 +120,7 @@ def train_gran_dag(task: NetworkFit) -> Trained:
         options.seed,
         options.max_steps,
     )
-    start = gran_dag.State(networks.values, place.put(task.masks.allowed))
+    start = gran_dag.GranState(networks.values, place.put(task.masks.allowed))
     file = task.checkpoint
     saved = None if file is None else file.load(_packed(start).weights.shape)
     state = gran_dag.train(
@@ -178,18 +178,18 @@ def _plain(strength: torch.Tensor) -> FloatArray:
     return np.nan_to_num(to_float64(strength), posinf=0.0)
 
 
-def _packed(state: gran_dag.State) -> PathState:
+def _packed(state: gran_dag.GranState) -> PathState:
     """One vector: parameters, mask, multiplier, mu and h."""
     numbers = [state.multiplier, state.mu, state.h]
     arrays = [to_float64(state.values), to_float64(state.mask).ravel(), np.array(numbers)]
     return PathState(np.concatenate(arrays), state.trace, state.n_steps, state.stage)
 
 
-def _unpacked(saved: PathState, start: gran_dag.State, place: Place) -> gran_dag.State:
+def _unpacked(saved: PathState, start: gran_dag.GranState, place: Place) -> gran_dag.GranState:
     sizes = [start.values.numel(), start.mask.numel()]
     values, mask, numbers = np.split(saved.weights, np.cumsum(sizes))
     multiplier, mu, h = (float(number) for number in numbers)
-    return gran_dag.State(
+    return gran_dag.GranState(
         place.put(values),
         place.put(mask.reshape(start.mask.shape)),
         multiplier,
