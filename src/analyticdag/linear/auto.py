@@ -29,25 +29,21 @@ _SAME = 1e-6
 
 @dataclass(frozen=True)
 class Decision:
-    """Whether the path joins, whether to search again without it, and why, in a sentence."""
+    """Whether the path joins, why, in a sentence, and whether to search again without it."""
 
     path: bool
-    again: bool
-    why: str
+    why: str = ""
+    again: bool = False
 
 
 def before_the_search(statistics: Statistics) -> Decision:
     """Decide by the shape of the table."""
     n, d = statistics.n_samples, len(statistics.S)
     if d <= ALWAYS:
-        return Decision(
-            True, False, f"the path joined as a start: with {d} columns it costs little"
-        )
+        return Decision(True, f"the path joined as a start: with {d} columns it costs little")
     if d <= AT_MOST and _few(n, d):
-        return Decision(
-            True, False, f"the path joined as a start: {n} rows are few for {d} columns"
-        )
-    return Decision(False, False, "")
+        return Decision(True, f"the path joined as a start: {n} rows are few for {d} columns")
+    return Decision(False)
 
 
 def after_the_search(statistics: Statistics, record: SearchRecord, *, iterated: bool) -> Decision:
@@ -55,18 +51,17 @@ def after_the_search(statistics: Statistics, record: SearchRecord, *, iterated: 
     n, d = statistics.n_samples, len(statistics.S)
     few, differ = _few(n, d), _differ(record)
     if not few and not differ:
-        return Decision(False, False, "search from cheap starts, which agree; no path was needed")
-    because = (
-        f"{n} rows are few for {d} columns" if few else "the cheap starts ended at different scores"
-    )
+        return Decision(False, "search from cheap starts, which agree; no path was needed")
+    because = "the cheap starts ended at different scores"
+    if few:
+        because = f"{n} rows are few for {d} columns"
     if d <= AT_MOST:
-        return Decision(True, False, f"search from cheap starts, then from the path: {because}")
+        return Decision(True, f"search from cheap starts, then from the path: {because}")
     slow = f"with {d} columns the path would take many times as long"
     if iterated:
-        return Decision(
-            False, True, f"search from cheap starts, and once more, as {because}; {slow}"
-        )
-    return Decision(False, False, f"search from cheap starts, no path although {because}; {slow}")
+        why = f"search from cheap starts, and once more, as {because}; {slow}"
+        return Decision(False, why, again=True)
+    return Decision(False, f"search from cheap starts, no path although {because}; {slow}")
 
 
 def _few(n: int, d: int) -> bool:

@@ -103,7 +103,7 @@ def _by_path(fit: Fit) -> Learned:
 def _by_search(fit: Fit) -> Learned:
     """Search over orders, from the path's order too where there is a path."""
     statistics, options = fit.statistics, fit.options
-    plan, path = Decision(options.minimiser is not None, again=False, why=""), None
+    plan, path = Decision(options.minimiser is not None), None
     if options.auto:
         plan = before_the_search(statistics)
     if plan.path:
