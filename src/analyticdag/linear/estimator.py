@@ -98,8 +98,8 @@ class AnalyticDAG(GraphEstimator):
 
     missing="em" takes maximum likelihood from the rows as they are, and counts only as many rows as
     the pairs of columns really have (`tables.gaps`). Kinds are "number", "count", "log", "yes/no",
-    "ordered", "days" (a date), or the levels of an ordered column from low to high; booleans, ordered
-    categoricals and categoricals of two levels are understood without.
+    "ordered", "days" (a date), or the levels of an ordered column from low to high; booleans,
+    ordered categoricals and categoricals of two levels are understood without.
 
     Attributes
     ----------
