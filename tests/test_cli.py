@@ -11,8 +11,8 @@ import pytest
 
 from analyticdag import __version__
 from analyticdag.cli import main
-from analyticdag.cli.answer import link
 from analyticdag.io import load_run
+from analyticdag.report.text import link
 
 
 def call(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:

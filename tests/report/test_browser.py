@@ -17,7 +17,7 @@ from analyticdag import AnalyticDAG
 from analyticdag._tables import NamedColumns
 from analyticdag.datasets import load_sachs
 from analyticdag.errors import AnalyticDAGWarning
-from analyticdag.io import SavedRun, audit_table, record_of, run_of_weights, to_networkx
+from analyticdag.io import SavedRun, audit_table, record_of, run_of_weights
 from analyticdag.optimize import Schedule
 from analyticdag.optimize.adam import Adam
 from analyticdag.report import write_report
@@ -72,6 +72,9 @@ def pages(sachs_run: SavedRun, tmp_path_factory: pytest.TempPathFactory) -> dict
             drawn.weights, names, audit=audit_table(drawn.data, drawn.weights != 0)
         ),
         "hostile": hostile,
+        "boxes": run_of_weights(
+            simulate("ER2", n_nodes=60, n_samples=50, seed=0).weights, [f"x{k}" for k in range(60)]
+        ),
     }
     return {name: write_report(run, folder / f"{name}.html") for name, run in runs.items()}
 
@@ -172,7 +175,8 @@ def test_a_click_shows_ancestors_and_descendants(visit: Opener, sachs_run: Saved
     node = hub(sachs_run)
     name = sachs_run.names[node]
     page.click(f"[data-node='{node}']")
-    graph = to_networkx(sachs_run)
+    graph = nx.DiGraph(sachs_run.edge_names(e) for e in sachs_run.edges if not sachs_run.is_open(e))
+    graph.add_nodes_from(sachs_run.names)
     index = sachs_run.names.index
     assert with_class(page, "up") == {index(other) for other in nx.ancestors(graph, name)}
     assert with_class(page, "down") == {index(other) for other in nx.descendants(graph, name)}
@@ -188,17 +192,84 @@ def test_the_equivalence_class_has_no_arrow_heads_where_it_is_open(
     page = visit("sachs")
     heads = "[...document.querySelectorAll('.edge .head')].map(e => getComputedStyle(e).display)"
     assert page.is_visible("#class-note")
-    assert page.is_checked("input[value=cpdag]")
-    expected = [
-        "none" if sachs_run.cpdag[edge.target, edge.source] else "inline"
-        for edge in sachs_run.edges
-    ]
+    assert page.is_checked("input[value=class]")
+    expected = ["none" if sachs_run.is_open(edge) else "inline" for edge in sachs_run.edges]
     assert "none" in expected
     assert page.evaluate(heads) == expected
-    page.check("input[value=dag]", force=True)
+    page.check("input[value=member]", force=True)
     assert set(page.evaluate(heads)) == {"inline"}
-    page.check("input[value=cpdag]", force=True)
+    assert page.is_visible("#member-note")
+    page.check("input[value=class]", force=True)
     assert page.evaluate(heads) == expected
+    assert page.is_hidden("#member-note")
+
+
+def test_nothing_names_a_direction_of_an_open_link(visit: Opener, sachs_run: SavedRun) -> None:
+    page = visit("sachs")
+    text = page.inner_text("body") + page.content()
+    for edge in sachs_run.open_edges:
+        assert " → ".join(sachs_run.edge_names(edge)) not in text
+    k = next(k for k, edge in enumerate(sachs_run.edges) if sachs_run.is_open(edge))
+    page.click(f"tr[data-row='{k}']")
+    panel = page.inner_text("#panel")
+    assert " — " in panel
+    assert "direction open" in panel
+    assert "What would fix it" in panel
+    page.click(f"[data-node='{sachs_run.edges[k].source}']")
+    assert "Direction open" in page.inner_text("#panel")
+
+
+def test_a_click_on_a_link_opens_its_panel(visit: Opener) -> None:
+    page = visit("sachs")
+    page.eval_on_selector(
+        "[data-edge='0'] .hit",
+        """edge => {
+          const at = edge.getPointAtLength(edge.getTotalLength() * 0.5)
+            .matrixTransform(edge.getScreenCTM());
+          const options = {bubbles: true, button: 0, clientX: at.x, clientY: at.y, pointerId: 1};
+          edge.dispatchEvent(new PointerEvent('pointerdown', options));
+          edge.dispatchEvent(new PointerEvent('pointerup', options));
+        }""",
+    )
+    assert page.is_visible("#panel")
+    assert page.locator("tr.hot").count() == 1
+    assert page.locator(".edge.hot").count() == 1
+
+
+def test_sliders_filter_the_table_and_counts_are_of_the_whole(
+    visit: Opener, sachs_run: SavedRun
+) -> None:
+    page = visit("sachs")
+    node = hub(sachs_run)
+    page.click(f"[data-node='{node}']")
+    before = page.inner_text("#panel p.soft >> nth=0")
+    slide(page, "threshold", 3)
+    assert page.inner_text("#table-count").startswith(f"{len(sachs_run.edges) - 3} of ")
+    assert page.inner_text("#panel p.soft >> nth=0") == before
+
+
+def test_a_search_that_finds_nothing_selects_nothing(visit: Opener, sachs_run: SavedRun) -> None:
+    page = visit("sachs")
+    page.fill("#search", sachs_run.names[0])
+    assert with_class(page, "selected") == {0}
+    page.fill("#search", "no such protein")
+    assert with_class(page, "selected") == set()
+
+
+def test_a_phone_needs_no_sideways_scrolling(visit: Opener) -> None:
+    for name in ("sachs", "large"):
+        page = visit(name)
+        page.set_viewport_size({"width": 390, "height": 844})
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_names_in_boxes_can_be_read_at_once(visit: Opener) -> None:
+    page = visit("boxes")
+    sizes = page.evaluate(
+        "[...document.querySelectorAll('.node text')].map(e => e.getBoundingClientRect().height)"
+    )
+    assert min(sizes) > 9
+    assert page.is_visible("#part")
 
 
 def test_script_and_python_draw_the_same_curves(visit: Opener) -> None:
@@ -225,7 +296,9 @@ def test_hovering_an_edge_tells_its_weight(visit: Opener, sachs_run: SavedRun) -
         }""",
     )
     tip = page.inner_text("#tip")
-    assert f"{float(f'{sachs_run.edges[k].weight:.4g}'):g}" in tip
+    edge = sachs_run.edges[k]
+    size = edge.strength if sachs_run.is_open(edge) else edge.weight
+    assert f"{float(f'{size:.3g}'):g}" in tip
     assert "direction" in tip
 
 
@@ -262,6 +335,7 @@ def test_zoom_and_pan(visit: Opener) -> None:
     assert width() == pytest.approx(fitted / 1.3, rel=0.01)
     page.click("#zoom-fit")
     assert width() == pytest.approx(fitted)
+    page.evaluate("document.getElementById('stage').scrollIntoView()")
     place = page.locator("#stage").bounding_box()
     before = page.get_attribute("#graph", "viewBox")
     page.mouse.move(place["x"] + 10, place["y"] + 10)
@@ -320,14 +394,14 @@ def test_a_large_graph_is_usable_by_neighbourhood(visit: Opener, tmp_path: Path)
 
 def test_the_table_sorts_and_filters(visit: Opener, sachs_run: SavedRun) -> None:
     page = visit("sachs")
-    page.click("th button:has-text('Weight')")
+    page.click("th button:has-text('Strength')")
     cells = page.eval_on_selector_all(
-        "#edge-table tbody tr", "rows => rows.map(r => Math.abs(+r.cells[2].dataset.value))"
+        "#edge-table tbody tr", "rows => rows.map(r => Math.abs(+r.cells[1].dataset.value))"
     )
     assert cells == sorted(cells, reverse=True)
-    page.click("th button:has-text('Weight')")
-    assert page.get_attribute("th:has-text('Weight')", "aria-sort") == "ascending"
-    page.click("th button:has-text('Cause')")
+    page.click("th button:has-text('Strength')")
+    assert page.get_attribute("th:has-text('Strength')", "aria-sort") == "ascending"
+    page.click("th button:has-text('Link')")
     causes = page.eval_on_selector_all(
         "#edge-table tbody tr", "rs => rs.map(r => r.cells[0].innerText)"
     )
@@ -364,7 +438,7 @@ def test_hostile_names_are_shown_and_not_obeyed(visit: Opener) -> None:
     assert page.evaluate("document.images.length") == 0
     assert page.evaluate("document.scripts.length") == 2
     first = page.inner_text("#edge-table tbody tr:first-child td:first-child")
-    assert first == HOSTILE[0]
+    assert first == f"{HOSTILE[0]} → {HOSTILE[1]}"
     page.click("[data-node='0']")
     assert page.inner_text("#panel h3") == HOSTILE[0]
     page.click("[data-node='4']")

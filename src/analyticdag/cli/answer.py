@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,12 +65,6 @@ def _summary(run: SavedRun, folder: Path, page: Path) -> dict[str, Any]:
     }
 
 
-def link(run: SavedRun, edge: EdgeRecord) -> str:
-    """Return "cause → effect", or "one — other" where the direction is open."""
-    i, j, is_open = run.ends(edge)
-    return f"{run.names[i]} {'—' if is_open else '→'} {run.names[j]}"
-
-
 def strongest_first(run: SavedRun) -> list[EdgeRecord]:
     """Return the edges by strength."""
     return sorted(run.edges, key=lambda edge: -edge.strength)
@@ -86,6 +79,8 @@ def size(run: SavedRun, edge: EdgeRecord) -> str:
 
 def answer(run: SavedRun) -> list[str]:
     """Return the lines: the strongest links, how many more there are, and what to make of them."""
+    from analyticdag.report.text import link, sentences
+
     if not run.edges:
         return ["No links found."]
     shown = strongest_first(run)[:SHOWN]
@@ -105,21 +100,3 @@ def _remark(run: SavedRun, edge: EdgeRecord) -> str:
         return "  (direction open)"
     said = {"knowledge": "  (known)", "assumption": f"  (if {edge.fixed_by})"}
     return said.get(edge.kind, "")
-
-
-def sentences(run: SavedRun) -> list[str]:
-    """Return what matters most about a graph, for somebody who reads nothing else."""
-    kinds = Counter("open" if run.is_open(edge) else edge.kind for edge in run.edges)
-    total = len(run.edges)
-    fixed = kinds["data"] or "none"
-    said = [f"Of {total} link{'s' * (total != 1)} the data fix the direction of {fixed}."]
-    if kinds["knowledge"]:
-        said[0] = f"{said[0][:-1]}, your knowledge that of {kinds['knowledge']}."
-    if kinds["assumption"]:
-        said.append(
-            f"{kinds['assumption']} point as they do only if an assumption holds (in brackets)."
-        )
-    if kinds["open"]:
-        said.append("A line without an arrow fits the data as well in either direction.")
-    said.append("Arrows are causes only if nothing unmeasured moves both ends of a link.")
-    return said

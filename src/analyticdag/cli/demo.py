@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from analyticdag.cli.answer import link, sentences, size, strongest_first
+from analyticdag.cli.answer import size, strongest_first
 from analyticdag.cli.options import Force
 from analyticdag.cli.progress import line
 from analyticdag.cli.record import recorded, save_with_page
@@ -53,6 +53,7 @@ def _show(sachs: Dataset, folder: Path, console: Console) -> None:
     from analyticdag._tables import NamedColumns
     from analyticdag.io import to_networkx
     from analyticdag.metrics import compare
+    from analyticdag.report.text import sentences
 
     console.print(f"Sachs: {len(sachs.values)} human cells, {len(sachs.names)} proteins each.")
     with console.status("learning ..."):
@@ -80,6 +81,8 @@ def _show(sachs: Dataset, folder: Path, console: Console) -> None:
 
 
 def _edge_table(run: SavedRun, truth: nx.DiGraph) -> Table:
+    from analyticdag.report.text import link
+
     table = Table(title="The learned graph", title_justify="left")
     for column in ("link", "strength", "in the consensus network"):
         table.add_column(column, justify="right" if column == "strength" else "left")

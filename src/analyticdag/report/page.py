@@ -41,10 +41,11 @@ from analyticdag.report.text import (
     effects,
     foreign_methods,
     is_class,
-    kinds,
+    link,
     methods,
     no_edges,
     notices,
+    sentences,
 )
 
 # In the order in which they build on each other.
@@ -93,12 +94,13 @@ def _context(run: SavedRun, picture: Picture) -> dict[str, Any]:
         "title": f"Causal graph of {source}" if source else "Causal graph",
         "picture": picture,
         "class_note": class_note(run) if is_class(run) else "",
+        "sentences": sentences(run),
         "large": run.n_nodes > BOXES,
         "stability": any(edge.stability is not None for edge in run.edges),
+        "links": [link(run, edge) for edge in run.edges],
         "standardized": any(edge.standardized is not None for edge in run.edges),
         "notices": notices(run),
         "certainty": certainty(run),
-        "kinds": kinds(run),
         "errors": any(edge.standard_error is not None for edge in run.edges),
         "panels": trace_panels(run.trace),
         "selection_panels": selection_panels(run.selection),
@@ -149,7 +151,8 @@ def viewer_data(run: SavedRun, picture: Picture) -> dict[str, Any]:
                 "kind": edge.kind,
                 "error": edge.standard_error,
                 "near": bool(edge.near_threshold),
-                "open": edge.kind == "open",
+                "open": run.is_open(edge),
+                "directionStability": edge.direction_stability,
                 "bends": [[round(x, 1), round(y, 1)] for x, y in curve.bends],
             }
             for edge, curve in zip(run.edges, picture.curves, strict=True)

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from analyticdag.io.run import SavedRun
+from analyticdag.io.run import EdgeRecord, SavedRun
 from analyticdag.report.graphviz import graphviz_layout
 from analyticdag.report.layout import layered_layout
 
@@ -107,9 +107,8 @@ def _curves(
     strongest = max((edge.strength for edge in run.edges), default=0.0) or 1.0
     curves = []
     for k, (edge, route) in enumerate(zip(run.edges, _routes(run, nodes, bends), strict=True)):
-        source, target = run.edge_names(edge)
         sign = "neg" if edge.weight < 0 else "pos"
-        is_open = edge.kind == "open"
+        is_open = run.is_open(edge)
         length = 0.0 if as_class and is_open else _HEAD  # without a head the line goes all the way
         curves.append(
             Curve(
@@ -117,14 +116,25 @@ def _curves(
                 path=curve_path(route, length),
                 head=head_path(route),
                 label_at=_label_place(route, k),
-                label=f"{edge.weight:.2f}" if abs(edge.weight) >= 0.005 else f"{edge.weight:.1g}",
+                label=_short(edge.strength if is_open else edge.weight),
                 thickness=round(1.2 + 2.6 * math.sqrt(edge.strength / strongest), 2),
                 bends=bends[k],
                 classes=f"edge {sign}{' open' if is_open else ''} by-{edge.kind}",
-                description=f"{source} → {target}, weight {edge.weight:.4g}",
+                description=_description(run, edge),
             )
         )
     return tuple(curves)
+
+
+def _short(number: float) -> str:
+    return f"{number:.2f}" if abs(number) >= 0.005 else f"{number:.1g}"
+
+
+def _description(run: SavedRun, edge: EdgeRecord) -> str:
+    i, j, is_open = run.ends(edge)
+    if is_open:
+        return f"{run.names[i]} — {run.names[j]}, strength {edge.strength:.3g}, direction open"
+    return f"{run.names[i]} → {run.names[j]}, weight {edge.weight:.4g}"
 
 
 def _routes(

@@ -97,10 +97,32 @@ def class_note(run: SavedRun) -> str:
     """Say why the class is shown first."""
     is_open = len(run.open_edges)
     return (
-        f"Shown is the equivalence class (CPDAG): {is_open} of {count(len(run.edges), 'edge')} "
-        "carry no arrow head, because the reverse fits these data as well and no assumption or "
-        "knowledge was given that decides. DAG shows the one member of the class that was returned."
+        f"{is_open} of {count(len(run.edges), 'link')} carry no arrow head: the reverse fits these "
+        "data as well, and no assumption or knowledge was given that decides."
     )
+
+
+def link(run: SavedRun, edge: EdgeRecord) -> str:
+    """Return "cause → effect", or "one — other" where the direction is open."""
+    i, j, is_open = run.ends(edge)
+    return f"{run.names[i]} {'—' if is_open else '→'} {run.names[j]}"
+
+
+def sentences(run: SavedRun) -> list[str]:
+    """Return what matters most about a graph, for somebody who reads nothing else."""
+    kinds = Counter("open" if run.is_open(edge) else edge.kind for edge in run.edges)
+    if not run.edges or not run.loss:
+        return []
+    fixed = kinds["data"] or "none"
+    said = [f"Of {count(len(run.edges), 'link')} the data fix the direction of {fixed}."]
+    if kinds["knowledge"]:
+        said[0] = f"{said[0][:-1]}, your knowledge that of {kinds['knowledge']}."
+    if kinds["assumption"]:
+        said.append(f"{kinds['assumption']} point as they do only if an assumption holds.")
+    if kinds["open"]:
+        said.append("A line without an arrow fits the data as well in either direction.")
+    said.append("Arrows are causes only if nothing unmeasured moves both ends of a link.")
+    return said
 
 
 def choice_note(run: SavedRun) -> str:
@@ -146,15 +168,6 @@ def certainty(run: SavedRun) -> list[tuple[str, str, int, str]]:
 
 def _kind(label: FixedBy) -> str:
     return EdgeRecord(0, 1, 1.0, label).kind
-
-
-def kinds(run: SavedRun) -> list[tuple[str, int]]:
-    """Return how many directions rest on what, for the head of the page."""
-    counts = Counter(edge.kind for edge in run.edges)
-    words = {"data": "fixed by the data", "knowledge": "fixed by knowledge"}
-    words |= {"assumption": "fixed by an assumption", "open": "left open"}
-    always = ("data", "open")
-    return [(text, counts[kind]) for kind, text in words.items() if kind in always or counts[kind]]
 
 
 def effects(run: SavedRun) -> str:

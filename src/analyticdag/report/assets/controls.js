@@ -3,8 +3,12 @@
 const control = (id) => document.getElementById(id);
 const panel = control('panel');
 
+// Whether a link is shown without a direction.
+const undirected = (edge) => state.known && edge.open;
+
 function arrow(edge) {
-  return nodes[edge.s].label + (state.cpdag && edge.open ? ' — ' : ' → ') + nodes[edge.t].label;
+  if (!undirected(edge)) return nodes[edge.s].label + ' → ' + nodes[edge.t].label;
+  return nodes[Math.min(edge.s, edge.t)].label + ' — ' + nodes[Math.max(edge.s, edge.t)].label;
 }
 
 function listenToPointer() {
@@ -12,8 +16,10 @@ function listenToPointer() {
   svg.addEventListener('pointerdown', (event) => {
     if (event.button) return;
     const group = event.target.closest('[data-node]');
+    const onEdge = event.target.closest('[data-edge]');
     const node = group ? nodes[Number(group.dataset.node)] : null;
-    grip = { node, from: toDrawing(event), start: [event.clientX, event.clientY], moved: false };
+    const edge = onEdge ? Number(onEdge.dataset.edge) : null;
+    grip = { node, edge, from: toDrawing(event), start: [event.clientX, event.clientY], moved: false };
     svg.setPointerCapture(event.pointerId);
   });
   svg.addEventListener('pointermove', (event) => {
@@ -29,7 +35,8 @@ function listenToPointer() {
   });
   const release = () => {
     if (!grip) return;
-    if (!grip.moved) select(grip.node && grip.node.index !== state.selected ? grip.node.index : null);
+    if (!grip.moved && grip.edge !== null) pickEdge(grip.edge);
+    else if (!grip.moved) select(grip.node && grip.node.index !== state.selected ? grip.node.index : null);
     svg.classList.remove('dragging');
     grip = null;
   };
@@ -63,14 +70,18 @@ function hover(event) {
   const onEdge = event.target.closest('[data-edge]');
   if (onNode) {
     const node = nodes[Number(onNode.dataset.node)];
-    showTip(event, [node.name, count(node.in.length, 'cause', 'causes') + ', '
-      + count(node.out.length, 'effect', 'effects')]);
+    showTip(event, [node.name, family(node)]);
   } else if (onEdge) {
     const edge = edges[Number(onEdge.dataset.edge)];
     showTip(event, [arrow(edge)].concat(describe(edge)));
   } else {
     tip.hidden = true;
   }
+}
+
+function mostLinked() {
+  const degree = (node) => node.in.length + node.out.length;
+  return nodes.reduce((best, node) => (degree(node) > degree(best) ? node : best)).index;
 }
 
 function focusable(index) {
@@ -118,7 +129,8 @@ function listenToKeys() {
 function listenToControls() {
   control('controls').addEventListener('submit', (event) => event.preventDefault());
   document.querySelectorAll('input[name=view]').forEach((input) => input.addEventListener('change', () => {
-    state.cpdag = input.value === 'cpdag';
+    state.known = input.value === 'class';
+    control('member-note').hidden = state.known;
     edges.filter((edge) => edge.open).forEach(moveEdge);
     update();
   }));
@@ -130,10 +142,7 @@ function listenToControls() {
   slider('degree', 'degree');
   slider('steps', 'steps');
   control('steps').addEventListener('change', () => {
-    if (state.steps && state.selected === null && nodes.length) {
-      const degree = (node) => node.in.length + node.out.length;
-      select(nodes.reduce((best, node) => (degree(node) > degree(best) ? node : best)).index);
-    }
+    if (state.steps && state.selected === null && nodes.length) select(mostLinked());
   });
   control('weights').addEventListener('change', (event) => toggle(svg, 'with-weights', event.target.checked));
   control('zoom-in').addEventListener('click', () => zoom(1.3));
@@ -148,12 +157,11 @@ function listenToControls() {
 
 function find(text, partly) {
   const wanted = text.trim().toLowerCase();
-  if (!wanted) return;
   const exact = nodes.find((node) => node.name.toLowerCase() === wanted);
   const begins = nodes.find((node) => node.name.toLowerCase().startsWith(wanted));
   const holds = nodes.find((node) => node.name.toLowerCase().includes(wanted));
-  const found = exact || (partly && (begins || holds));
-  if (found) select(found.index);
+  const found = wanted && (exact || (partly && (begins || holds)));
+  select(found ? found.index : null);
 }
 
 function reset() {
@@ -178,15 +186,15 @@ function showNumbers() {
   control('degree-text').textContent = state.degree ? 'at least ' + state.degree : 'any number';
 }
 
-function linkTo(index, side) {
+function linkTo(index) {
   const button = document.createElement('button');
   button.type = 'button';
   button.textContent = nodes[index].name.slice(0, 200);
   button.addEventListener('click', () => select(index));
-  return [button, side];
+  return button;
 }
 
-function listOf(title, list, side) {
+function listOf(title, list, otherEnd) {
   const part = document.createElement('div');
   const head = document.createElement('p');
   head.className = 'soft';
@@ -194,28 +202,66 @@ function listOf(title, list, side) {
   const items = document.createElement('ul');
   list.slice().sort((a, b) => b.strength - a.strength).forEach((edge) => {
     const item = document.createElement('li');
-    const weight = document.createElement('span');
-    weight.textContent = number(edge.weight, 3);
-    item.append(linkTo(edge[side])[0], weight);
+    const size = document.createElement('span');
+    size.textContent = number(undirected(edge) ? edge.strength : edge.weight, 3);
+    item.append(linkTo(otherEnd(edge)), size);
     items.append(item);
   });
   part.append(head, items);
   return part;
 }
 
+// Neighbours by what is shown of them: causes, effects, and links without a direction.
+function neighbours(node) {
+  return {
+    causes: node.in.filter((edge) => !undirected(edge)),
+    effects: node.out.filter((edge) => !undirected(edge)),
+    open: node.in.concat(node.out).filter(undirected),
+  };
+}
+
+function family(node) {
+  const near = neighbours(node);
+  const parts = [count(near.causes.length, 'cause', 'causes'), count(near.effects.length, 'effect', 'effects')];
+  if (near.open.length) parts.push(count(near.open.length, 'open link', 'open links'));
+  return parts.join(', ');
+}
+
+function paragraph(text, name) {
+  const part = document.createElement(name || 'p');
+  part.textContent = text;
+  return part;
+}
+
 function showPanel() {
-  panel.hidden = state.selected === null;
+  panel.hidden = state.selected === null && state.edge === null;
   if (panel.hidden) return;
-  const node = nodes[state.selected];
-  const visible = (edge) => shown.edges.has(edge.index);
-  const title = document.createElement('h3');
-  title.textContent = node.name;
-  const sums = document.createElement('p');
+  if (state.edge !== null) showEdge(edges[state.edge]);
+  else showNode(nodes[state.selected]);
+}
+
+// Counts are of the whole graph: filters hide links, they do not undo them.
+function showNode(node) {
+  const certain = (edge) => !undirected(edge);
+  const sums = paragraph(count(reach(node.index, 'in', certain).size, 'ancestor', 'ancestors') + ', '
+    + count(reach(node.index, 'out', certain).size, 'descendant', 'descendants')
+    + (edges.some(undirected) ? ' along arrows' : ''));
   sums.className = 'soft';
-  sums.textContent = count(reach(node.index, 'in', visible).size, 'ancestor', 'ancestors') + ', '
-    + count(reach(node.index, 'out', visible).size, 'descendant', 'descendants');
+  const near = neighbours(node);
   const columns = document.createElement('div');
   columns.className = 'columns';
-  columns.append(listOf('Causes', node.in.filter(visible), 's'), listOf('Effects', node.out.filter(visible), 't'));
-  panel.replaceChildren(title, sums, columns);
+  columns.append(listOf('Causes', near.causes, (edge) => edge.s), listOf('Effects', near.effects, (edge) => edge.t));
+  if (near.open.length) {
+    columns.append(listOf('Direction open', near.open, (edge) => (edge.s === node.index ? edge.t : edge.s)));
+  }
+  panel.replaceChildren(paragraph(node.name, 'h3'), sums, columns);
+}
+
+function showEdge(edge) {
+  const parts = describe(edge).map((text) => paragraph(text));
+  if (edge.open) {
+    parts.push(paragraph('What would fix it: knowledge that rules one direction out (a file knowledge.toml), '
+      + 'rows in which one of the two was set by an experiment, or another link that meets this one.'));
+  }
+  panel.replaceChildren(paragraph(arrow(edge), 'h3'), ...parts);
 }

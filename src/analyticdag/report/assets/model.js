@@ -66,10 +66,18 @@ function count(size, one, many) {
 }
 
 function describe(edge) {
-  const parts = ['weight ' + number(edge.weight) + (edge.error === null ? '' : ' ± ' + number(edge.error, 2))];
-  if (edge.near) parts.push('weak: within two standard errors of being no edge');
-  if (edge.standardized !== null) parts.push(number(edge.standardized, 3) + ' sd per sd');
-  if (edge.stability !== null) parts.push('found in ' + Math.round(100 * edge.stability) + '% of resamples');
-  parts.push(edge.fixedBy === 'not fixed' ? 'direction not fixed' : 'direction fixed by ' + edge.fixedBy);
+  const share = (value) => Math.round(100 * value) + '% of resamples';
+  const parts = [];
+  if (undirected(edge)) parts.push('strength ' + number(edge.strength, 3));
+  else {
+    parts.push('weight ' + number(edge.weight) + (edge.error === null ? '' : ' ± ' + number(edge.error, 2)));
+    if (edge.standardized !== null) parts.push(number(edge.standardized, 3) + ' sd per sd');
+  }
+  if (edge.near) parts.push('close to the price of an edge: another sample may not have it');
+  if (edge.stability !== null) parts.push('joined in ' + share(edge.stability));
+  if (edge.directionStability !== null && !edge.open) {
+    parts.push('direction fixed in ' + share(edge.directionStability));
+  }
+  parts.push(edge.open ? 'direction open: the reverse fits as well' : 'direction fixed by ' + edge.fixedBy);
   return parts;
 }

@@ -6,8 +6,7 @@ svg.querySelectorAll('title').forEach((title) => title.remove()); // our own tip
 nodeGroups.forEach((group, index) => {
   const node = nodes[index];
   group.setAttribute('role', 'button');
-  group.setAttribute('aria-label', node.name.slice(0, 200) + ': ' + count(node.in.length, 'cause', 'causes')
-    + ', ' + count(node.out.length, 'effect', 'effects'));
+  group.setAttribute('aria-label', node.name.slice(0, 200) + ': ' + family(node));
 });
 if (nodes.length) focusable(0);
 const most = Math.max(0, ...nodes.map((node) => node.in.length + node.out.length));
@@ -28,5 +27,11 @@ listenToTable();
 control('save-svg').addEventListener('click', saveSvg);
 control('save-png').addEventListener('click', savePng);
 addEventListener('resize', fit);
+// Hundreds of nodes at once are haze: begin with the surroundings of the one with most links.
+if (data.dots) {
+  control('steps').value = '1';
+  state.steps = 1;
+  state.selected = mostLinked();
+}
 update();
-fit();
+begin();

@@ -14,24 +14,23 @@ function listenToTable() {
     header.append(button);
     button.addEventListener('click', () => sortBy(table, rows, header, column));
   });
-  control('filter').addEventListener('input', (event) => filterRows(rows, event.target.value));
-  filterRows(rows, '');
+  control('filter').addEventListener('input', showRows);
   rows.forEach((row) => {
     const point = (on) => {
       edgeGroups[Number(row.dataset.row)].classList.toggle('hot', on || Number(row.dataset.row) === state.edge);
     };
     row.addEventListener('pointerenter', () => point(true));
     row.addEventListener('pointerleave', () => point(false));
-    row.addEventListener('click', () => pickRow(rows, row));
+    row.addEventListener('click', () => pickEdge(Number(row.dataset.row)));
   });
 }
 
-function pickRow(rows, row) {
-  const index = Number(row.dataset.row);
-  state.edge = state.edge === index ? null : index;
-  rows.forEach((other) => toggle(other, 'hot', Number(other.dataset.row) === state.edge));
+function pickEdge(index) {
+  const again = state.edge === index;
+  state.selected = null;
+  state.edge = again ? null : index;
   update();
-  if (state.edge !== null) bringIntoView(nodes[edges[index].s]);
+  if (!again) bringIntoView(nodes[edges[index].s]);
 }
 
 function sortBy(table, rows, header, column) {
@@ -51,13 +50,19 @@ function sortBy(table, rows, header, column) {
   table.tBodies[0].append(...rows);
 }
 
-function filterRows(rows, text) {
-  const wanted = text.trim().toLowerCase();
-  let count = 0;
+// The rows that the text and the sliders leave.
+function showRows() {
+  const table = control('edge-table');
+  if (!table) return;
+  const wanted = control('filter').value.trim().toLowerCase();
+  const rows = [...table.tBodies[0].rows];
+  let left = 0;
   rows.forEach((row) => {
-    const hit = !wanted || row.textContent.toLowerCase().includes(wanted);
+    const index = Number(row.dataset.row);
+    const hit = shown.edges.has(index) && (!wanted || row.textContent.toLowerCase().includes(wanted));
     row.hidden = !hit;
-    count += hit ? 1 : 0;
+    toggle(row, 'hot', index === state.edge);
+    left += hit ? 1 : 0;
   });
-  control('table-count').textContent = count + ' of ' + rows.length + ' edges';
+  control('table-count').textContent = left + ' of ' + rows.length + ' links';
 }

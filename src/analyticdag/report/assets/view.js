@@ -7,11 +7,12 @@ const nodeGroups = [...svg.querySelectorAll('[data-node]')];
 const edgeGroups = [...svg.querySelectorAll('[data-edge]')];
 const labels = [...svg.querySelectorAll('[data-label]')];
 
-const state = { cpdag: svg.classList.contains('cpdag'), hidden: 0, degree: 0, steps: 0, selected: null, edge: null };
+const state = { known: true, hidden: 0, degree: 0, steps: 0, selected: null, edge: null };
 const box = { x: 0, y: 0, w: 100, h: 100 };
 let shown = { nodes: new Set(nodes.keys()), edges: new Set(edges.keys()) };
 let around = null; // the node and steps that the present neighbourhood layout is of
 
+const LEAST_SCALE = 0.72; // names of 13 pixels stay above nine
 const strongEnough = (edge) => edge.rank >= state.hidden;
 
 function toggle(element, name, on) {
@@ -59,7 +60,7 @@ function moveEdge(edge) {
   const points = route(edge);
   const group = edgeGroups[edge.index];
   // Without a head the line goes all the way.
-  const path = curvePath(points, state.cpdag && edge.open ? 0 : HEAD);
+  const path = curvePath(points, undirected(edge) ? 0 : HEAD);
   group.querySelectorAll('.hit, .line').forEach((element) => element.setAttribute('d', path));
   group.querySelector('.head').setAttribute('d', headPath(points));
   if (labels[edge.index]) {
@@ -72,10 +73,12 @@ function moveEdge(edge) {
 function paint() {
   const picked = state.selected;
   const visible = (edge) => shown.edges.has(edge.index);
-  const up = picked === null ? new Set() : reach(picked, 'in', visible);
-  const down = picked === null ? new Set() : reach(picked, 'out', visible);
-  const family = (index) => picked === null || index === picked || up.has(index) || down.has(index);
-  toggle(svg, 'cpdag', state.cpdag);
+  const along = (edge) => visible(edge) && !undirected(edge);
+  const up = picked === null ? new Set() : reach(picked, 'in', along);
+  const down = picked === null ? new Set() : reach(picked, 'out', along);
+  const related = (index) => picked === null || index === picked || up.has(index) || down.has(index)
+    || isNeighbour(index);
+  toggle(svg, 'class-view', state.known);
   toggle(svg, 'around', around !== null);
   nodes.forEach((node) => {
     const group = nodeGroups[node.index];
@@ -84,11 +87,12 @@ function paint() {
     toggle(group, 'up', up.has(node.index));
     toggle(group, 'down', down.has(node.index));
     toggle(group, 'near', around !== null || isNeighbour(node.index));
-    toggle(group, 'faded', around === null && !family(node.index));
+    toggle(group, 'faded', around === null && !related(node.index));
     group.setAttribute('aria-pressed', String(node.index === picked));
   });
   edges.forEach((edge) => {
-    const within = (up.has(edge.s) || edge.s === picked || down.has(edge.s))
+    const touches = undirected(edge) && (edge.s === picked || edge.t === picked);
+    const within = touches || (up.has(edge.s) || edge.s === picked || down.has(edge.s))
       && (up.has(edge.t) || edge.t === picked || down.has(edge.t))
       && !(up.has(edge.s) && down.has(edge.t));
     const faded = picked !== null && around === null && !within;
@@ -113,6 +117,7 @@ function update() {
   if (moved) fit();
   showPanel();
   showNumbers();
+  showRows();
 }
 
 // The window on the drawing has the shape of its frame, so that one number is the scale.
@@ -150,6 +155,21 @@ function fit() {
   setBox(b.x + b.w / 2 - width / 2, b.y + b.h / 2 - width / aspect / 2, width);
 }
 
+// All of a large drawing would be too small to read: begin in its middle of attention.
+function begin() {
+  fit();
+  const frame = svg.getBoundingClientRect();
+  const readable = frame.width / LEAST_SCALE;
+  if (data.dots || !nodes.length || box.w <= readable) return;
+  const hub = nodes[mostLinked()];
+  const b = bounds();
+  const height = readable * box.h / box.w;
+  const within = (wanted, least, most) => Math.max(least, Math.min(wanted, most));
+  const y = height > b.h ? b.y + (b.h - height) / 2 : within(hub.y - height / 2, b.y, b.y + b.h - height);
+  setBox(within(hub.x - readable / 2, b.x, b.x + b.w - readable), y, readable);
+  control('part').hidden = false;
+}
+
 function zoom(factor, at) {
   const centre = at || [box.x + box.w / 2, box.y + box.h / 2];
   const limit = Math.max(data.size[0], data.size[1], 400) * 4;
@@ -175,6 +195,7 @@ function bringIntoView(node) {
 
 function select(index) {
   state.selected = index;
+  state.edge = null;
   if (index !== null) focusable(index);
   update();
   if (index !== null) bringIntoView(nodes[index]);
