@@ -272,6 +272,7 @@ def _learn(
             rows_dropped=table.rows_dropped,
             notes=table.notes,
             refit=plan.refit,
+            look=table.look,
         )
     shown_knowledge = None if known is None else known.to_dict()
     settings = {**run.parameters, "knowledge": shown_knowledge, "checkpoint": None}

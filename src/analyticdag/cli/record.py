@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from analyticdag import AnalyticDAG
     from analyticdag._tables import NamedColumns
     from analyticdag.io import SavedRun, Table
+    from analyticdag.tables import Look
 
 # A fit that took longer than this is not repeated to see what standardising would change.
 REFIT_SECONDS = 20.0
@@ -30,6 +31,7 @@ def recorded(
     rows_dropped: int = 0,
     notes: Sequence[str] = (),
     refit: bool = True,
+    look: Look | None = None,
 ) -> SavedRun:
     """Return the record of a fit, with the audit of its table and its diagnostics.
 
@@ -39,7 +41,7 @@ def recorded(
 
     edges = model.adjacency_matrix_.astype(bool)
     audit = audit_table(columns.values, edges, rows_dropped=rows_dropped, notes=notes)
-    run = record_of(model, audit=audit, manifest=manifest)
+    run = record_of(model, audit=audit, manifest=manifest, look=look)
     start, before = time.perf_counter(), manifest.get("seconds") or 0.0
     found = _diagnostics(model, columns, refit=refit and before < REFIT_SECONDS)
     seconds = round(before + time.perf_counter() - start, 3)

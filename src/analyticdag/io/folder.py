@@ -1,7 +1,7 @@
 """One folder per run: written file by file, each at once, and checked when it is read.
 
     model.json      names, edges, order (the certificate), trace, audit, parameters; no code
-    weights.npz     weights, adjacency and CPDAG as plain arrays; no pickle
+    weights.npz     weights, adjacency, CPDAG and moments as plain arrays; no pickle
     manifest.json   data hash, versions, threads, seed, the command that repeats the run
     graph.graphml  graph.dot  graph.dagitty  edges.csv      for other tools
 
@@ -30,8 +30,9 @@ from analyticdag._parameters import shown
 from analyticdag._schema import fitted, parsed_json
 from analyticdag.errors import InputError, OutputError, ParameterError
 from analyticdag.io.formats import dagitty, dot, edges_csv, graphml
-from analyticdag.io.model import SCHEMA, SCHEMA_VERSION, Model, model_of, run_of
+from analyticdag.io.model import READABLE, SCHEMA, Model, model_of, run_of
 from analyticdag.io.run import SavedRun, plain
+from analyticdag.io.state import ARRAYS
 
 MODEL, WEIGHTS, MANIFEST, PAGE = "model.json", "weights.npz", "manifest.json", "report.html"
 TEXTS = {
@@ -140,6 +141,7 @@ def write_run(run: SavedRun, folder: Path, *, member: bool = False) -> None:
         weights=run.weights,
         adjacency=run.adjacency.astype(np.uint8),
         cpdag=run.cpdag.astype(np.uint8),
+        **({} if run.fitted is None else run.fitted.arrays()),
     )
     texts = {name: render(run, member=member) for name, render in TEXTS.items()}
     texts[MANIFEST] = _json(run.manifest)
@@ -156,16 +158,17 @@ def load_run(folder: str | Path) -> SavedRun:
     record = _read_json(folder / MODEL)
     if record.get("schema") != SCHEMA:
         raise InputError(f"{str(folder / MODEL)!r} is not the model of an analyticdag run")
-    if record.get("version") != SCHEMA_VERSION:
+    if record.get("version") not in READABLE:
         raise InputError(
             f"{str(folder / MODEL)!r} has version {shown(record.get('version'))} and this "
-            f"package reads version {SCHEMA_VERSION}; use the version of analyticdag in its "
-            "manifest"
+            f"package reads {' and '.join(map(str, READABLE))}; use the version of analyticdag "
+            "in its manifest"
         )
     manifest = _read_json(folder / MANIFEST)
     try:
         model = fitted(record, Model, "model.json")
-        arrays = _read_matrices(folder / WEIGHTS, model.weights_sha256, len(model.names))
+        sha256, d = model.weights_sha256, len(model.names)
+        arrays = _read_matrices(folder / WEIGHTS, sha256, d, model.n_sets)
         return run_of(model, arrays, manifest)
     except InputError:
         raise
@@ -225,18 +228,22 @@ def _read_json(path: Path) -> dict[str, Any]:
     return value
 
 
-def _read_matrices(path: Path, sha256: str, d: int) -> dict[str, Any]:
-    """Return the three matrices on d columns; nothing larger is ever unpacked."""
+def _read_matrices(path: Path, sha256: str, d: int, n_sets: int) -> dict[str, Any]:
+    """Return the matrices on d columns and their moments; nothing larger is ever unpacked."""
     if d > MAX_COLUMNS:
         raise ValueError(f"{d} columns are more than the {MAX_COLUMNS} that can be read")
-    # Ten bytes for a pair of columns and at most 4 KiB of headers; packing cannot add a fifth.
-    limit = 10 * d * d + 4096
+    if not 0 <= n_sets <= d + 1:
+        raise ValueError(f"n_sets={n_sets} cannot be with {d} columns")
+    # Ten bytes for a pair of columns, eight in each covariance, and at most 8 KiB of headers;
+    # packing cannot add a fifth.
+    limit = (10 + 8 * n_sets) * d * d + 8 * (d + 1) * (n_sets + 5) + 8192
     content = read_limited(path, limit + limit // 5, _CURE)
     if hashlib.sha256(content).hexdigest() != sha256:
         raise InputError(f"{str(path)!r} is not the file that model.json was saved with; fit again")
     arrays = read_arrays(content, limit)
-    if set(arrays) != set(_MATRICES):
-        raise ValueError(f"{path.name} must hold {', '.join(_MATRICES)}")
+    expected = [*_MATRICES, *(ARRAYS if n_sets else ())]
+    if set(arrays) != set(expected):
+        raise ValueError(f"{path.name} must hold {', '.join(expected)}")
     for name, kind in _MATRICES.items():
         if arrays[name].shape != (d, d) or arrays[name].dtype.kind != kind:
             raise ValueError(f"{name} must be a ({d}, {d}) matrix of the usual numbers")

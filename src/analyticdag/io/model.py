@@ -16,10 +16,14 @@ from analyticdag._parameters import shown
 from analyticdag._schema import fitted, plain_key
 from analyticdag.io.audit import Audit
 from analyticdag.io.run import EdgeRecord, SavedRun
+from analyticdag.io.state import Fitted
 from analyticdag.optimize.trace import Status
+from analyticdag.tables.look import Look
 
 SCHEMA: Literal["analyticdag-run"] = "analyticdag-run"
-SCHEMA_VERSION: Literal[1] = 1
+SCHEMA_VERSION: Literal[2] = 2
+# Format 1 lacks what a model needs beside its graph.
+READABLE = (1, 2)
 Number = int | float | None
 
 
@@ -93,7 +97,7 @@ class Model:
     """All of `model.json`."""
 
     schema: Literal["analyticdag-run"]
-    version: Literal[1]
+    version: Literal[1, 2]
     names: tuple[str, ...]
     certificate: Certificate
     h: float
@@ -111,6 +115,8 @@ class Model:
     audit: Audit | None
     diagnostics: tuple[Check, ...]
     weights_sha256: str
+    look: Look | None = None
+    n_sets: int = 0  # sets of rows with moments of their own, in the arrays beside
 
 
 def model_of(run: SavedRun, weights_sha256: str) -> dict[str, Any]:
@@ -122,6 +128,8 @@ def model_of(run: SavedRun, weights_sha256: str) -> dict[str, Any]:
         "edges": [asdict(edge) for edge in run.edges],
         "audit": None if run.audit is None else run.audit.to_dict(),
         "weights_sha256": weights_sha256,
+        "look": None if run.look is None else asdict(run.look),
+        "n_sets": 0 if run.fitted is None else run.fitted.n_sets,
     }
     return {f.name: own.get(f.name, getattr(run, f.name, None)) for f in fields(Model)}
 
@@ -132,6 +140,7 @@ def run_of(model: Model, arrays: Mapping[str, Any], manifest: Mapping[str, Any])
     _check_outcome(model)
     _check_trace(model.trace)
     _check_choice(model)
+    _check_look(model)
     return SavedRun(
         names=model.names,
         weights=arrays["weights"].astype(np.float64),
@@ -153,7 +162,15 @@ def run_of(model: Model, arrays: Mapping[str, Any], manifest: Mapping[str, Any])
         audit=model.audit,
         diagnostics=tuple(asdict(check) for check in model.diagnostics),
         manifest=manifest,
+        look=model.look,
+        fitted=Fitted.from_arrays(arrays, model.n_sets, len(model.names)) if model.n_sets else None,
     )
+
+
+def _check_look(model: Model) -> None:
+    """Refuse a look at another table."""
+    if model.look is not None and model.look.recipe.names != model.names:
+        raise ValueError("look is of a table with other columns")
 
 
 def _plain(series: Series) -> dict[str, Any]:

@@ -36,9 +36,10 @@ _ROOM = 2**20
 def room_for(n_columns: int) -> int:
     """Return the bytes that a run of so many columns takes, with ten edges for each column.
 
-    An edge takes some 800 bytes in all files together; zeros of a matrix are packed 1000 to 1.
+    An edge takes some 800 bytes in all files together, a covariance 8 bytes for each pair; zeros
+    of a matrix are packed 1000 to 1.
     """
-    return _ROOM + 8192 * n_columns + n_columns**2 // 100
+    return _ROOM + 8192 * n_columns + 8 * n_columns**2
 
 
 @contextmanager

@@ -22,8 +22,11 @@ from analyticdag.errors import InputError
 from analyticdag.fitting.edges import FixedBy, directions
 from analyticdag.graphs import edge_list, to_cpdag, topological_order
 from analyticdag.io.audit import Audit
+from analyticdag.io.state import Fitted, estimator_of
 from analyticdag.knowledge import Knowledge
+from analyticdag.linear.estimator import AnalyticDAG
 from analyticdag.optimize.trace import Trace
+from analyticdag.tables.look import Look
 
 # What holds in every graph that fits the data equally well.
 FIXED_BY_DATA = (FixedBy.COLLIDER, FixedBy.ORIENTATION_RULES, FixedBy.INTERVENTIONS)
@@ -68,6 +71,8 @@ class SavedRun:
     0/1 with undirected edges set both ways. `trace` holds one mapping per record, `diagnostics` one
     per check, with its name, level and advice. `loss_choice` says why `loss="auto"` took the loss
     it took, `selection` which lambdas were tried; both are None where nothing was to be chosen.
+    `look` says how the columns of the table were read, `fitted` is what a model needs beside its
+    graph.
     """
 
     names: tuple[str, ...]
@@ -90,9 +95,15 @@ class SavedRun:
     audit: Audit | None = field(default=None, repr=False)
     diagnostics: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
     manifest: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    look: Look | None = field(default=None, repr=False)
+    fitted: Fitted | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         check_certificate(self)
+
+    def to_estimator(self) -> AnalyticDAG:
+        """Return a fitted `AnalyticDAG`: for effects, scores, and new rows read as these were."""
+        return estimator_of(self)
 
     @property
     def n_nodes(self) -> int:
@@ -128,8 +139,9 @@ def record_of(
     *,
     audit: Audit | None = None,
     manifest: Mapping[str, Any] | None = None,
+    look: Look | None = None,
 ) -> SavedRun:
-    """Return the record of a fitted estimator."""
+    """Return the record of a fitted estimator; `look` is of the table that it was fitted on."""
     known = column_names(estimator, estimator.n_features_in_)
     adjacency = np.asarray(estimator.adjacency_matrix_, dtype=bool)
     return SavedRun(
@@ -152,6 +164,8 @@ def record_of(
         selection=_plain_or_none(estimator.selection_),
         audit=audit,
         manifest=plain(manifest or {}),
+        look=look,
+        fitted=Fitted.of(estimator),
     )
 
 

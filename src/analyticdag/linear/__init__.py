@@ -11,6 +11,7 @@
 | `choice.py`     | equal or unequal variances, by BIC                                           |
 | `auto.py`       | `solver="auto"`: search first, the path where it can matter                  |
 | `ignored.py`    | parameters that a combination ignores, said in one warning                   |
+| `rows.py`       | rows with gaps: which are used, and what fills them                          |
 """
 
 from __future__ import annotations

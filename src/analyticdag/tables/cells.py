@@ -47,7 +47,7 @@ class Cells:
         names = tuple(map(str, frame.columns))
         kinds = dict(zip(names, frame.schema.values(), strict=True))
         levels = {
-            name: tuple(map(str, frame[:, k].cat.get_categories().to_list()))
+            name: _levels(kinds[name], frame[:, k])
             for k, name in enumerate(names)
             if isinstance(kinds[name], nw.Categorical | nw.Enum)
         }
@@ -81,6 +81,14 @@ class Cells:
         unknown = [name for name in asked if name not in self._place]
         if unknown:
             raise DataError(f"{what} {unknown[:_SHOWN]}: {listing(self.names)}")
+
+
+def _levels(kind: Any, column: nw.Series[Any]) -> tuple[str, ...]:
+    """Return the levels that a type lists, or those that are there, as they come."""
+    if isinstance(kind, nw.Enum):
+        return tuple(map(str, kind.categories))
+    found = column.drop_nulls().unique(maintain_order=True).to_list()
+    return tuple(map(str, found))
 
 
 def text_of(cell: Any) -> str:
