@@ -293,6 +293,15 @@ def test_maps_name_every_room(package: Path) -> None:
     assert not gone, f"the map of {package.name} shows {sorted(gone)}, which are gone"
 
 
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/design.md"])
+def test_files_that_a_page_names_exist(page: str) -> None:
+    named = set(re.findall(r"`([\w./-]+/[\w-]+\.py)`", (ROOT / page).read_text("utf-8")))
+    assert named
+    places = (ROOT, PACKAGE)
+    gone = [name for name in named if not any((place / name).exists() for place in places)]
+    assert not gone, f"{page} names {sorted(gone)}, which are gone"
+
+
 @pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "docs/getting-started.md"])
 def test_documented_commands_exist(page: str) -> None:
     mentioned = set(

@@ -41,7 +41,12 @@ def intervention_mask(given: Any, names: Sequence[Hashable], n_rows: int) -> Boo
         return None
     values = _cells(given)
     if values.dtype == bool and values.ndim == 2:
-        mask = _checked_mask(values, n_rows, len(names))
+        mask = values
+        if mask.shape != (n_rows, len(names)):
+            raise DataError(
+                f"a mask of interventions must have the shape of X, {(n_rows, len(names))}, but it "
+                f"has {mask.shape}"
+            )
     else:
         mask = _mask_of_targets(values, names, n_rows)
     kept = n_rows - mask.sum(axis=0)
@@ -86,15 +91,6 @@ def _cells(given: Any) -> Any:
         ) from error
     is_mask = values.ndim == 2 and all(isinstance(entry, bool | np.bool_) for entry in values.flat)
     return values.astype(bool) if is_mask else values
-
-
-def _checked_mask(mask: BoolArray, n_rows: int, n_columns: int) -> BoolArray:
-    if mask.shape != (n_rows, n_columns):
-        raise DataError(
-            f"a mask of interventions must have the shape of X, {(n_rows, n_columns)}, but it has "
-            f"{mask.shape}"
-        )
-    return mask
 
 
 def _mask_of_targets(targets: Any, names: Sequence[Hashable], n_rows: int) -> BoolArray:

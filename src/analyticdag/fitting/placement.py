@@ -19,8 +19,6 @@ from analyticdag._tables import to_host as to_host
 from analyticdag._typing import Array, FloatArray
 from analyticdag.errors import MissingDependencyError, ParameterError
 
-_DTYPES = {None: "float64", "float64": "float64", "float32": "float32"}
-
 
 @dataclass(frozen=True)
 class Placement:
@@ -39,15 +37,13 @@ class Placement:
 
 def choose_placement(X: Any, device: str | None, dtype: str | None) -> Placement:
     """Return the place for the path, given the data and the estimator's parameters."""
-    if dtype not in _DTYPES:
-        raise ParameterError(f"dtype must be 'float64', 'float32' or None, not {dtype!r}")
     if device is None and (is_torch_array(X) or is_cupy_array(X)):
         xp, where = array_namespace(X), device_of(X)
     elif device is None or device == "cpu":
         xp, where = array_namespace(np.empty(0)), None
     else:
         xp, where = torch_on(device)
-    return Placement(xp, where, getattr(xp, _DTYPES[dtype]))
+    return Placement(xp, where, getattr(xp, dtype or "float64"))
 
 
 def to_float64(array: Array) -> FloatArray:

@@ -126,7 +126,7 @@ class Statistics:
         """Return the statistics of the columns in units of their standard deviations."""
         sd = np.sqrt(np.diag(self.S))
         moments = self.moments.scaled(sd)
-        np.fill_diagonal(moments.S, 1.0)  # rounding must not put the columns in an order
+        np.fill_diagonal(moments.S, 1.0)  # exactly: rounding must not rank them
         rows = None if self.rows is None else self.rows / sd
         return replace(self, moments=moments, scale=self.scale * sd, rows=rows)
 

@@ -47,8 +47,8 @@ _CHANCE = 0.999  # spreads up to this quantile are put down to chance
 # Unequal variances of moderate size: their logarithms have this standard deviation (one noise is
 # 1.3 times as large as another). A test that misses them in more than one table of three is weak.
 _MODERATE, _LIKELY = 0.5, 2.0 / 3.0
-# Of so many nodes one may stand out: more likely it lacks a parent than that it alone is noisier,
-# and BIC would not pay for d - 1 variances to say so.
+# One node in so many may be left out of the comparison: most likely it lacks a parent, and one
+# noisier node is not worth d - 1 more variances to BIC.
 _ONE_IN = 200
 _BLOCK = 1000  # rows at a time: with 200 columns they stay in the cache
 
@@ -165,7 +165,7 @@ def _agree(statistics: Statistics, W: FloatArray, columns: BoolArray) -> bool:
     # Each parent takes a degree of freedom, and with it a share of the variance.
     left = np.maximum(n - np.count_nonzero(W[:, columns], axis=0) - 1, 1)
     v = statistics.residual_variances(W)[columns] * n / left
-    # The kurtosis of one column scatters so much that it would add to the spread; their mean not.
+    # That of a single column is too uncertain, and would add to the spread: all get the mean.
     kurtosis = np.full(len(v), _kurtosis(statistics, W)[columns].mean() if len(v) else GAUSSIAN)
     n_kept = len(v) - len(v) // _ONE_IN
     kept = np.argsort(_surprises(v, kurtosis, left))[:n_kept]
@@ -205,7 +205,7 @@ def _kurtosis(statistics: Statistics, W: FloatArray) -> FloatArray:
     if statistics.rows is None:
         return np.full(len(W), GAUSSIAN)
     rows, perturbed = statistics.rows, statistics.perturbed
-    # Most nodes have a few parents.
+    # Sparse, as most nodes have few parents.
     few = sparse.eye_array(len(W), format="csr") - sparse.csr_array(W.T)
     centre = np.nanmean(rows, axis=0)
     # Divided before they are squared: the fourth power of a tiny residual is zero.

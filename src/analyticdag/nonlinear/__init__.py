@@ -12,13 +12,11 @@
 | `autograd.py`     | any constraint of the library, differentiable in Torch                     |
 | `networks.py`     | one network per node, all in one batched computation                       |
 | `likelihood.py`   | Gaussian likelihood, sensitivities, slopes                                 |
-| `rmsprop.py`      | RMSprop and its batches                                                    |
 | `quasi_newton.py` | OWL-QN: L-BFGS with an l1 penalty                                          |
 | `neighbours.py`   | preliminary neighbour selection by random trees                            |
 | `splines.py`      | smooth functions of one column: a basis of cubic splines                   |
 | `pruning.py`      | does a node need a parent? F-tests on splines                              |
-| `refine.py`       | the search after the networks: its starts and what it leaves in the trace  |
-| `climb.py`        | the search itself: add, drop or turn the edge that gains most              |
+| `climb.py`        | the search after the networks: add, drop or turn the edge that gains most  |
 | `surfaces.py`     | its score: splines of the parents and products of each two of them         |
 | `refit.py`        | the networks of the final graph                                            |
 

@@ -55,7 +55,7 @@ def _evaluate(
     except DataError:
         if A.ndim != 2 or A.shape[0] != A.shape[1] or bool((A < 0).any()):
             raise
-        # Weights that ran away: a method sees NaN and stops, it does not die in the middle.
+        # The weights have diverged: on NaN a method stops and says so, an error would end it.
         return torch.full_like(A[0, 0], torch.nan), torch.zeros_like(A)
     if host is None:
         return value, gradient

@@ -4,10 +4,12 @@ The score is an extended BIC, of regressions on splines (`surfaces`): one noise 
 columns (pooled) or one for each, log n for every function and, because there are d columns to
 choose parents from, 2 log d for every edge. A network fits all edges of the graph at once, from one
 start; this weighs every edge of every graph it passes. So the networks' graph is where it starts.
+`refine` is the search after the networks: its two starts and what it leaves in the trace.
 """
 
 from __future__ import annotations
 
+import logging
 import math
 from dataclasses import dataclass
 
@@ -15,7 +17,11 @@ import numpy as np
 
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.knowledge import EdgeMasks
+from analyticdag.nonlinear.options import LOSSES, NetworkOptions
 from analyticdag.nonlinear.surfaces import Fits, Surfaces
+from analyticdag.optimize.trace import SearchRecord
+
+logger = logging.getLogger(__name__)
 
 _LEAST_GAIN = 1e-6  # of a move: less may be rounding
 _TURN = 2
@@ -145,3 +151,40 @@ def _descendants(adjacency: BoolArray) -> BoolArray:
         if (further == below).all():
             return below
         below = further
+
+
+def refine(
+    rows: FloatArray,
+    varies: BoolArray,
+    learned: BoolArray,
+    options: NetworkOptions,
+    masks: EdgeMasks,
+) -> tuple[BoolArray, SearchRecord]:
+    """Climb from the DAG that the networks learned and from no edges; the better end wins.
+
+    Columns that do not vary are of no use to any other, but may have edges that are required.
+    """
+    surfaces = Surfaces(np.where(varies, rows, 0.0))
+    pooled = options.variance == "equal"
+    starts = {"networks": learned, "no edges": masks.required}
+    ends = {}
+    for label, start in starts.items():
+        ends[label] = end = climb(surfaces, start, masks, pooled=pooled)
+        if options.verbose:
+            logger.info(
+                "search from %s: score=%.6g with %d edges after %d moves",
+                *(label, end.score, end.n_edges, end.n_moves),
+            )
+    winner = min(ends, key=lambda label: ends[label].score)  # the first, of equals
+    record = SearchRecord(
+        # There is no score for a variance that depends on the parents.
+        loss=LOSSES["equal" if pooled else "constant"],
+        score=ends[winner].score,
+        start=winner,
+        price=math.log(len(rows)) * int(surfaces.count.max()) + 2.0 * math.log(varies.sum()),
+        contributions=tuple(
+            {"start": label, "score": end.score, "moves": end.n_moves, "edges": end.n_edges}
+            for label, end in ends.items()
+        ),
+    )
+    return ends[winner].adjacency, record

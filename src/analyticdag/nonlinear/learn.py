@@ -16,12 +16,12 @@ from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.fitting.finish import Finished, finish
 from analyticdag.fitting.placement import to_float64
 from analyticdag.knowledge import EdgeMasks
+from analyticdag.nonlinear.climb import refine
 from analyticdag.nonlinear.likelihood import negative_log_likelihood, noise_variances, slopes
 from analyticdag.nonlinear.neighbours import plausible_parents
 from analyticdag.nonlinear.networks import Networks, Shape
 from analyticdag.nonlinear.options import NetworkOptions
 from analyticdag.nonlinear.pruning import Significance, significance
-from analyticdag.nonlinear.refine import refine
 from analyticdag.nonlinear.refit import refit
 from analyticdag.nonlinear.training import NetworkFit, Place, Trained, train_gran_dag, train_mlp
 from analyticdag.optimize.trace import STATUS_OF_STOP, Status, Stop, Trace
@@ -65,11 +65,11 @@ def learn(
     rows: FloatArray, varies: BoolArray, options: NetworkOptions, masks: EdgeMasks
 ) -> LearnedNetworks:
     """Learn from centred rows (n, d); columns that do not vary are noise, and nothing else's."""
-    # One thread: two take several times the processor time on networks this small, and longer.
+    # With two threads networks this small take longer, and several times the processor time.
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        # Whoever calls may have switched gradients off for models of their own.
+        # The caller may have switched gradients off.
         with torch.inference_mode(False), torch.enable_grad():
             return _learn(rows, varies, options, masks)
     finally:

@@ -45,7 +45,7 @@ class NetworkProblem:
     lambda1: float
     pooled: bool
     mask: torch.Tensor
-    penalised: torch.Tensor
+    required: torch.Tensor
 
     def masked(self, values: torch.Tensor) -> torch.Tensor:
         """Return the values of networks as they are: the networks apply the mask themselves."""
@@ -61,7 +61,7 @@ class NetworkProblem:
         """lambda1 at every weight of the first layer that an edge pays for, as `values` has it."""
         prices = torch.zeros_like(networks.values)
         first = networks.shape.sizes[0]
-        weights = (self.lambda1 * self.penalised * self.mask).T[:, None, :]
+        weights = (self.lambda1 * (self.mask - self.required)).T[:, None, :]
         prices[:first] = weights.expand(networks.shape.weights[0]).reshape(-1)
         return prices
 

@@ -86,7 +86,7 @@ def _without_repetition(blocks: list[FloatArray], y: FloatArray) -> tuple[FloatA
             break
         total = _residual_sum([], y)[0]
         alone = [_residual_sum([blocks[members[k]]], y)[0] / total for k in repeats]
-        # Of equals the last one goes; what rounding makes of equal sums must not decide.
+        # Of parents with equal sums, but for rounding, the last one is dropped.
         worst = max(range(len(repeats)), key=lambda k: (round(alone[k], 9), k))
         del members[repeats[worst]]
     return p_value, partial_r2

@@ -56,7 +56,7 @@ def minimise(
         if found is None:
             if not pairs:
                 return Minimum(values, objective, step - 1, Stop.NO_STEP_LEFT)
-            pairs.clear()  # the memory misleads: once more along the gradient itself
+            pairs.clear()  # they gave a bad direction: forget them, follow the gradient
             continue
         moved, new_gradient, lower = found
         _remember(pairs, moved - values, new_gradient - gradient)

@@ -152,7 +152,7 @@ def train_mlp(task: NetworkFit) -> Trained:
         options.lambda1,
         options.variance == "equal",
         place.put(task.masks.allowed),
-        place.put(~task.masks.required),
+        place.put(task.masks.required),
     )
     file, start = task.checkpoint, PathState(first.values)
     saved = None if file is None else file.load(tuple(first.values.shape))

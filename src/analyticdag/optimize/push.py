@@ -39,7 +39,7 @@ _TAYLOR = np.array([1.0 / math.factorial(k) for k in range(12)]).reshape(3, 4)
 _TAYLOR_NORM = 0.5
 # Products with M that may be spent on showing that W is clear of the edge.
 _PRODUCTS = 16
-# Past this norm an exponential is about to overflow: a case for care, not for speed.
+# Above this norm an exponential is about to overflow: `Acyclicity` is asked, which rescales first.
 _LARGE_NORM = 500.0
 
 
