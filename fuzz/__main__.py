@@ -34,27 +34,22 @@ def run(
     out.mkdir(parents=True, exist_ok=True)
     log = campaign.Log(out / f"{campaign.digest()}-{seed}.jsonl")
     wanted = campaign.wanted(budget, family or list(COUNTS))
-    start = time.monotonic()
     with Pool(jobs) as pool:
-        campaign.run(log, wanted, seed, pool, start + 60.0 * minutes, typer.echo)
+        deadline = time.monotonic() + 60.0 * minutes
+        campaign.run(log, wanted, seed, pool, deadline, typer.echo)
     found = campaign.counts(log)
-    _save(log, found, seed, time.monotonic() - start, jobs)
+    _save(log, found, seed)
     typer.echo(page.table(found))
     if any(part["violations"] for part in found.values()):
         raise typer.Exit(1)
 
 
-def _save(
-    log: campaign.Log, found: dict[str, object], seed: int, seconds: float, jobs: int
-) -> None:
-    """Write the counts beside the log; the time adds up over the parts of a campaign."""
+def _save(log: campaign.Log, found: dict[str, object], seed: int) -> None:
+    """Write the counts beside the log: of all its parts, also where several commands wrote it."""
     file = log.path.with_suffix(".json")
-    before = json.loads(file.read_text("utf-8"))["seconds"] if file.exists() else 0.0
     record = {
         "digest": campaign.digest(),
         "seed": seed,
-        "processes": jobs,
-        "seconds": round(before + seconds, 1),
         "finished": datetime.now(UTC).strftime("%Y-%m-%d"),
         "python": platform.python_version(),
         "families": found,

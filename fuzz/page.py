@@ -31,12 +31,13 @@ def block(record: dict[str, Any]) -> str:
             f"| {_WORDS[family]} | {outcome} | {count:,} |"
             for outcome, count in part["outcomes"].items()
         ]
-    minutes = record["seconds"] / 60.0
+    minutes = sum(part["seconds"] for part in record["families"].values()) / 60.0
     return "\n\n".join(
         [
             BEGIN,
-            f"Seed {record['seed']}, {record['processes']} processes, {minutes:.0f} minutes, "
-            f"Python {record['python']}, {record['finished']}:",
+            f"Seed {record['seed']}, state `{record['digest']}` of the code, Python "
+            f"{record['python']}, {record['finished']}; the cases took {minutes:.0f} minutes, one "
+            "after the other:",
             table(record["families"]),
             "How the cases ended:",
             "\n".join(outcomes),

@@ -216,6 +216,7 @@ def test_counts_come_from_the_log(tmp_path: Path) -> None:
     log = Log(tmp_path / "log.jsonl")
     for number, outcome in enumerate([Outcome("fitted"), Outcome("violation", "hang", "tables")]):
         log.add(Answer(Request((0, "tables", number), 1.0), outcome, 0.5))
+    log.add(Answer(Request((0, "tables", 0), 1.0), Outcome("fitted"), 0.5))  # once more
     with log.path.open("a") as file:
         file.write('{"family": "tab')  # a kill cut the last line off
     found = counts(log)["tables"]
