@@ -22,7 +22,7 @@ import networkx as nx
 import numpy as np
 
 from analyticdag._parameters import is_hashable, is_missing, shown, whole
-from analyticdag._typing import BoolArray
+from analyticdag._typing import BoolArray, IntArray
 from analyticdag.errors import KnowledgeError, ParameterError
 
 __all__ = ["Edge", "EdgeMasks", "Knowledge", "Tiers", "as_knowledge"]
@@ -43,6 +43,11 @@ class EdgeMasks:
     def free(cls, n_features: int) -> EdgeMasks:
         """Return constraints that allow every edge except self-loops."""
         return cls(~np.eye(n_features, dtype=bool), np.zeros((n_features, n_features), dtype=bool))
+
+    def in_order(self, order: IntArray) -> EdgeMasks:
+        """Return the constraints on the columns in another order."""
+        block = np.ix_(order, order)
+        return EdgeMasks(self.allowed[block], self.required[block], self.max_parents)
 
     def restricted_to(self, candidates: BoolArray) -> EdgeMasks:
         """Return the same constraints with edges only among the candidates; required ones stay."""

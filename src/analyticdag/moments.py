@@ -119,6 +119,11 @@ class Moments:
             self, covariances=self.covariances / np.outer(scale, scale), means=self.means / scale
         )
 
+    def in_order(self, order: IntArray) -> Moments:
+        """Return the moments of the columns in another order."""
+        covariances = self.covariances[:, order[:, None], order]
+        return Moments(covariances, self.means[:, order], self.counts, self.of[order])
+
     def undisturbed_mean(self, W: FloatArray) -> FloatArray:
         """Return the mean of all columns where nothing is done to any of them."""
         own = self.means[self.of]

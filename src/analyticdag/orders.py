@@ -7,6 +7,9 @@
   (R²-sortability, Reisach et al. 2023);
 - ``random_order``                for restarts.
 
+``canonical_order`` is no guess at causes: it lists the nodes by what S says about them, so that
+their places in the table do not matter.
+
 All return a permutation, causes first, and respect ``before`` when given: a boolean mask,
 ``before[i, j]`` saying that i has to come before j. ``precedence`` makes it from masks of
 edges, ``consistent_order`` bends any order to it.
@@ -26,6 +29,7 @@ from analyticdag.graphs import strong_components, topological_order
 from analyticdag.graphs.convert import adjacency
 
 __all__ = [
+    "canonical_order",
     "conditional_variance_order",
     "consistent_order",
     "precedence",
@@ -94,6 +98,16 @@ def random_order(
 ) -> IntArray:
     """Return the nodes in random order."""
     return consistent_order(rng.permutation(len(covariance_matrix(S))), before)
+
+
+def canonical_order(S: ArrayLike) -> IntArray:
+    """Return the nodes in an order that does not depend on where they stand, nor on their units.
+
+    They are sorted by their correlations with the others, largest first; only nodes that look the
+    same to all others, such as copies, stay in the order they came in.
+    """
+    sizes = np.sort(np.abs(correlations(covariance_matrix(S))), axis=1)
+    return np.lexsort(sizes.T)
 
 
 def consistent_order(order: ArrayLike, before: BoolArray | None) -> IntArray:

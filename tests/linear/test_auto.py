@@ -11,12 +11,12 @@ import pytest
 from analyticdag import AnalyticDAG
 from analyticdag.errors import IgnoredParameterWarning, ParameterError
 from analyticdag.linear.choice import EQUAL, UNEQUAL
-from analyticdag.linear.refine import rule_of_gamma
 from analyticdag.metrics import compare
 from analyticdag.optimize.columns import Columns
 from analyticdag.optimize.schedule import Schedule, Stage
 from analyticdag.optimize.trace import Status
 from analyticdag.search import edge_penalty
+from analyticdag.search.price import cautious_price
 from analyticdag.simulate import simulate
 
 
@@ -30,7 +30,7 @@ def table(d: int, n: int, seed: int = 1, **changes: Any) -> Any:
         (8, 300, False, True, "with 8 columns it costs little"),
         (30, 50, False, True, "50 rows are few for 30 columns"),
         (30, 600, False, False, "cheap starts, which agree"),
-        (60, 90, True, False, "once more, as 90 rows are few for 60 columns"),
+        (60, 90, True, False, "no path although 90 rows are few for 60 columns"),
     ],
 )
 def test_the_trace_says_what_was_done_and_why(
@@ -45,13 +45,25 @@ def test_the_trace_says_what_was_done_and_why(
     assert again.trace_.plan == model.trace_.plan
 
 
-def test_a_second_search_never_ends_worse() -> None:
-    drawn = table(60, 90, standardize=True)
+def test_a_second_search_from_the_path_never_ends_worse() -> None:
+    drawn = simulate("ER3", n_nodes=40, n_samples=100, seed=2, standardize=True)
     first, second = AnalyticDAG().fit(drawn.data).trace_.search
     alone = AnalyticDAG(solver="order").fit(drawn.data)
     assert first.score == alone.trace_.search[-1].score
     assert second.score <= first.score + 1e-6 * abs(first.score)
+    assert second.price == pytest.approx(first.price, abs=1e-4)
     assert alone.trace_.plan == ""
+
+
+def test_the_search_goes_on_until_its_best_score_comes_back() -> None:
+    drawn = simulate("UD2", n_nodes=60, n_samples=200, seed=1, effects=(0.05, 2.0), units=(1, 9))
+    none, usual, more = (
+        AnalyticDAG(solver="order", effort=effort).fit(drawn.data).trace_.search[-1]
+        for effort in (0.0, 1.0, 4.0)
+    )
+    assert len(none.contributions) < len(usual.contributions) < len(more.contributions)
+    assert none.score >= usual.score >= more.score
+    assert usual.returns < 3  # or it would not have gone on
 
 
 def test_without_refining_auto_is_the_exact_path() -> None:
@@ -72,10 +84,10 @@ def test_fewer_rows_than_columns_are_searched_further() -> None:
     assert max(found) > 0.0
 
 
-def test_gamma_is_the_users_or_goes_by_the_columns() -> None:
+def test_gamma_is_the_users_or_the_datas() -> None:
     drawn = table(12, 400, standardize=True)
     auto = AnalyticDAG().fit(drawn.data)
-    assert auto.trace_.gamma(auto.loss_) == 0.5
+    assert auto.trace_.edge_price(auto.loss_) == pytest.approx(cautious_price(12))
     for loss in ("likelihood-nv", "likelihood-ev"):
         data = np.array(drawn.data) * 3.0
         with warnings.catch_warnings():
@@ -83,8 +95,6 @@ def test_gamma_is_the_users_or_goes_by_the_columns() -> None:
             given = AnalyticDAG(gamma=2.0, loss=loss).fit(data)
         assert given.trace_.gamma(loss) == 2.0
         assert given.trace_.edge_price(loss) == pytest.approx(edge_penalty(400, 12, 2.0))
-    assert [rule_of_gamma(d) for d in (1, 50, 100, 900, 5000)] == [0.5, 0.5, 0.5, 1.0, 1.0]
-    assert rule_of_gamma(300) == pytest.approx(0.75)
 
 
 @pytest.mark.parametrize("gamma", [-0.1, "cheap", np.nan, True])
@@ -136,7 +146,8 @@ def test_nor_where_the_rows_are_too_few_to_tell(d: int, n: int, enough: bool) ->
         ({"lambda1": "cv", "solver": "order"}, "lambda1='cv' had no influence: the score"),
         ({"w_threshold": "auto", "solver": "fast"}, "w_threshold='auto' had no influence"),
         ({"constraint": "order-3", "solver": "order"}, "constraint='order-3' .* no path was"),
-        ({"gamma": 1.0, "refine": False}, "gamma=1.0 had no influence: it is a price"),
+        ({"gamma": 1.0, "refine": False}, "gamma=1.0 had no influence: it belongs to the order"),
+        ({"min_effect": 0.1, "effort": 2.0, "refine": False}, "min_effect=0.1 and effort=2.0"),
     ],
 )
 def test_what_has_no_influence_is_said_once(settings: dict[str, Any], words: str) -> None:

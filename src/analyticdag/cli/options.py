@@ -66,6 +66,16 @@ Gamma = Annotated[
         autocompletion=one_of("auto"),
     ),
 ]
+MinEffect = Annotated[
+    str | None,
+    typer.Option(
+        help="No edge has a smaller |partial correlation|; a number, or auto.",
+        autocompletion=one_of("auto"),
+    ),
+]
+Effort = Annotated[
+    float | None, typer.Option(help="Factor on how long the search goes on; 1 is usual.")
+]
 Start = Annotated[
     str | None,
     typer.Option(
@@ -133,10 +143,11 @@ _PARAMETERS = {"seed": "random_state", "jobs": "n_jobs"} | {
     name: name
     for name in (
         *("loss", "constraint", "lambda1", "w_threshold", "solver", "gamma", "start", "refine"),
+        *("min_effect", "effort"),
         *("candidates", "standardize"),
     )
 }
-_NUMBERS = ("lambda1", "w_threshold", "gamma")
+_NUMBERS = ("lambda1", "w_threshold", "gamma", "min_effect")
 
 
 def estimator_parameters(options: Mapping[str, Any]) -> dict[str, Any]:

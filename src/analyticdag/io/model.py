@@ -69,6 +69,7 @@ class Search:
 
     plan: str
     gamma: float | None
+    min_effect: float | None = None
 
 
 @dataclass(frozen=True)

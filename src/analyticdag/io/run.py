@@ -178,8 +178,10 @@ def _parameters(estimator: Any) -> dict[str, Any]:
     found = {key: plain(value) for key, value in estimator.get_params(deep=False).items()}
     found["start"] = estimator.trace_.start or None
     if isinstance(estimator.trace_, Trace) and estimator.trace_.search:
-        gamma = estimator.trace_.gamma(estimator.loss_)
-        found["search"] = {"plan": estimator.trace_.plan, "gamma": gamma}
+        trace, loss = estimator.trace_, estimator.loss_
+        found["search"] = {
+            "plan": trace.plan, "gamma": trace.gamma(loss), "min_effect": trace.min_effect(loss)
+        }  # fmt: skip
     if estimator.selection_ is not None:
         best = estimator.selection_.best
         found["chosen"] = {

@@ -37,6 +37,7 @@ ARRAYS = {
 }
 # Parameters that a record holds as they are; the others are shown there, never rebuilt.
 _PLAIN = ("lambda1", "w_threshold", "refine", "standardize", "random_state", "gamma", "missing")
+_PLAIN += ("min_effect", "effort")
 
 
 @dataclass(frozen=True, eq=False)

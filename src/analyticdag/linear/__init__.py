@@ -7,6 +7,7 @@
 | `learn.py`      | from statistics to a DAG: the path, the search, or one after the other       |
 | `paths.py`      | `Fit`, what a fit is about; its path: problem, start, checkpoint             |
 | `refine.py`     | the order search: its starts, its score                                      |
+| `misfit.py`     | how far the rows are from the model: the floor on effects                    |
 | `selection.py`  | lambda and threshold chosen by the data                                      |
 | `choice.py`     | equal or unequal variances, by BIC                                           |
 | `auto.py`       | `solver="auto"`: search first, the path where it can matter                  |

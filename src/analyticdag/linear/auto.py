@@ -4,11 +4,10 @@
     up to 20    always: it takes a tenth of a second
     up to 50    with fewer rows than twice the columns, or where the cheap starts end at different
                 scores: it takes half a second
-    more        never: it would take 5 to 50 times as long as the search. Where it might have
-                helped, there is a second search instead
+    more        never: it would take 5 to 50 times as long as the search, which begins anew from
+                random orders where the cheap starts differ
 
-The second search goes on from the best graph and from further random orders, and takes as long as
-the first. The decision rests on rows, columns and scores, never on measured time: a fit is
+The decision rests on rows, columns and scores, never on measured time: a fit is
 repeatable.
 """
 
@@ -29,11 +28,10 @@ _SAME = 1e-6
 
 @dataclass(frozen=True)
 class Decision:
-    """Whether the path joins, why, in a sentence, and whether to search again without it."""
+    """Whether the path joins, and why, in a sentence."""
 
     path: bool
     why: str = ""
-    again: bool = False
 
 
 def before_the_search(statistics: Statistics) -> Decision:
@@ -46,8 +44,8 @@ def before_the_search(statistics: Statistics) -> Decision:
     return Decision(False)
 
 
-def after_the_search(statistics: Statistics, record: SearchRecord, *, iterated: bool) -> Decision:
-    """Decide by where the cheap starts ended; `iterated`: whether a second search can differ."""
+def after_the_search(statistics: Statistics, record: SearchRecord) -> Decision:
+    """Decide by where the cheap starts ended."""
     n, d = statistics.n_samples, len(statistics.S)
     few, differ = _few(n, d), _differ(record)
     if not few and not differ:
@@ -58,9 +56,6 @@ def after_the_search(statistics: Statistics, record: SearchRecord, *, iterated: 
     if d <= AT_MOST:
         return Decision(True, f"search from cheap starts, then from the path: {because}")
     slow = f"with {d} columns the path would take many times as long"
-    if iterated:
-        why = f"search from cheap starts, and once more, as {because}; {slow}"
-        return Decision(False, why, again=True)
     return Decision(False, f"search from cheap starts, no path although {because}; {slow}")
 
 

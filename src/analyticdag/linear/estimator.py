@@ -75,7 +75,9 @@ class AnalyticDAG(GraphEstimator):
     n_jobs : threads of the search, None for as many as BLAS may use; no result depends on it.
     verbose : 1 reports every stage to the logger "analyticdag".
     checkpoint : file that keeps the path after every stage: a killed fit goes on when repeated.
-    gamma : price of an edge in the search, more gives fewer edges; "auto" goes by the columns.
+    gamma : price of an edge in the search, more gives fewer edges; "auto" lets the data choose.
+    min_effect : no edge has a smaller |partial correlation|; "auto" goes by misfit of the rows.
+    effort : factor on how often the search begins anew until its best score has come back.
     missing : gaps (NaN): "error" refuses them, "drop" leaves out rows, "em" uses all there is.
     kinds : what columns of a data frame are, by name, such as {"smoker": "yes/no"}; or None.
 
@@ -93,8 +95,11 @@ class AnalyticDAG(GraphEstimator):
     solver: `Columns(schedule=..., start=...)`, `Adam(start=..., device=..., dtype=...)`.
 
     With refine=True the score of the search alone decides which edges stay, and the path is a start
-    of it. In the search an edge costs log n + 4·gamma·log d for n rows and d columns. A checkpoint
-    keeps paths; an order search begins anew.
+    of it. In the search an edge costs log n + 4·gamma·log d for n rows and d columns; "auto" is as
+    low as it can be while at most 15 % of the edges that just pay it are expected to be accidents
+    (`search.price`). min_effect="auto" is 0 where the rows agree with the model, and grows with
+    what they show of bent equations and pooled populations (`linear.misfit`). A checkpoint keeps
+    paths; an order search begins anew.
 
     missing="em" takes maximum likelihood from the rows as they are, and counts only as many rows as
     the pairs of columns really have (`tables.gaps`). Kinds are "number", "count", "log", "yes/no",
@@ -148,6 +153,8 @@ class AnalyticDAG(GraphEstimator):
         verbose: int = 0,
         checkpoint: str | os.PathLike[str] | None = None,
         gamma: float | str | None = "auto",
+        min_effect: float | str = "auto",
+        effort: float = 1.0,
         missing: str = "error",
         kinds: Mapping[str, Any] | None = None,
     ) -> None:
@@ -165,6 +172,8 @@ class AnalyticDAG(GraphEstimator):
         self.verbose = verbose
         self.checkpoint = checkpoint
         self.gamma = gamma
+        self.min_effect = min_effect
+        self.effort = effort
         self.missing = missing
         self.kinds = kinds
 

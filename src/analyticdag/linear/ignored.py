@@ -24,7 +24,11 @@ def warn_about_ignored(estimator: Any, *, path: bool, stacklevel: int) -> None:
             "an edge, or refine=False for the path's own answer",
         )
     else:
-        said += _said(estimator, ("gamma",), "it is a price of the order search; use refine=True")
+        said += _said(
+            estimator,
+            ("gamma", "min_effect", "effort"),
+            "it belongs to the order search; use refine=True",
+        )
     if not path:
         said += _said(estimator, ("constraint",), "no path was followed; use solver='fast'")
     if said:

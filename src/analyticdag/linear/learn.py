@@ -25,7 +25,7 @@ from analyticdag.least_squares import weights_on_parents
 from analyticdag.linear.auto import Decision, after_the_search, before_the_search
 from analyticdag.linear.choice import EQUAL, LossChoice, choose_loss, variances_agree
 from analyticdag.linear.paths import Fit, Start, follow_path
-from analyticdag.linear.refine import further_starts, refine
+from analyticdag.linear.refine import refine
 from analyticdag.linear.selection import Selection, select
 from analyticdag.losses import (
     EqualVariances,
@@ -37,6 +37,7 @@ from analyticdag.losses import (
 )
 from analyticdag.optimize.path import PathState
 from analyticdag.optimize.trace import SearchRecord, Status, Trace
+from analyticdag.orders import canonical_order, consistent_order
 
 logger = logging.getLogger(__name__)
 
@@ -110,11 +111,10 @@ def _by_search(fit: Fit) -> Learned:
         path = follow_path(fit, fit.seen, _loss_of_path(fit), options.lambda1, Start.of(fit))
     found = _search(fit, _order_of(fit, path))
     if options.auto and path is None:
-        plan = after_the_search(statistics, found.record, iterated=found.loss.score == "unequal")
+        plan = after_the_search(statistics, found.record)
         if plan.path:
             path = follow_path(fit, fit.seen, _loss_of_path(fit), options.lambda1, Start.of(fit))
-        if plan.path or plan.again:
-            found = _search_on(fit, found, _order_of(fit, path) or further_starts(fit))
+            found = _search_on(fit, found, _order_of(fit, path))
     if plan.why and options.verbose:
         logger.info("%s", plan.why)
     n_iter = path.n_steps if path else sum(len(one.contributions) for one in found.records)
@@ -142,7 +142,8 @@ def _order_of(fit: Fit, path: PathState | None) -> dict[str, IntArray]:
     if path is None:
         return {}
     finished = finish(to_float64(path.weights), fit.options.w_threshold, fit.masks)
-    return {"path": topological_order(finished.adjacency)}
+    # Among the orders that fit the path, one that does not depend on the places of the columns.
+    return {"path": consistent_order(canonical_order(fit.seen.S), finished.adjacency)}
 
 
 def _search(fit: Fit, starts: dict[str, IntArray]) -> _Found:
@@ -175,7 +176,7 @@ def _search(fit: Fit, starts: dict[str, IntArray]) -> _Found:
 def _search_on(fit: Fit, found: _Found, starts: dict[str, IntArray]) -> _Found:
     """Search from the best graph and from further orders, and keep the better graph."""
     best = {"best so far": topological_order(found.finished.adjacency)}
-    finished, record = refine(fit, found.loss, best | starts, again=True)
+    finished, record = refine(fit, found.loss, best | starts, like=found.record)
     better = record.score < found.record.score
     return replace(
         found,

@@ -69,7 +69,9 @@ class Options:
     choose_threshold: bool
     minimiser: Minimiser | None
     auto: bool  # the path joins only where it can matter
-    gamma: float | None  # None: by the rule
+    gamma: float | None  # None: chosen by the data
+    min_effect: float | None  # None: by the misfit of the rows
+    effort: float
     refine: bool
     knowledge: Knowledge
     candidates: Any
@@ -131,6 +133,8 @@ class Options:
             minimiser=_minimiser(estimator.solver),
             auto=_is_word(estimator.solver, "auto"),
             gamma=_gamma(estimator.gamma),
+            min_effect=_min_effect(estimator.min_effect),
+            effort=number("effort", estimator.effort),
             refine=refine,
             knowledge=as_knowledge(estimator.knowledge),
             candidates=estimator.candidates,
@@ -202,6 +206,12 @@ def _gamma(gamma: Any) -> float | None:
     if gamma is None or _is_word(gamma, "auto"):
         return None
     return number("gamma", gamma, most=_MOST_GAMMA, instead=" or 'auto'")
+
+
+def _min_effect(min_effect: Any) -> float | None:
+    if _is_word(min_effect, "auto"):
+        return None
+    return number("min_effect", min_effect, 0.0, 0.99, instead=" or 'auto'")
 
 
 def _minimiser(solver: Any) -> Minimiser | None:

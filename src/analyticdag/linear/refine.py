@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analyticdag._typing import IntArray
+from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.fitting.finish import Finished
-from analyticdag.fitting.statistics import Statistics
+from analyticdag.knowledge import EdgeMasks
+from analyticdag.linear.misfit import effect_floor
 from analyticdag.linear.paths import Fit
 from analyticdag.losses import LossTraits
+from analyticdag.moments import Moments
 from analyticdag.optimize.trace import SearchRecord
 from analyticdag.orders import (
+    canonical_order,
     conditional_variance_order,
     consistent_order,
     precedence,
     r2_order,
     random_order,
 )
+
+if TYPE_CHECKING:
+    from analyticdag.search import SearchResult
 
 logger = logging.getLogger(__name__)
 
@@ -28,22 +36,44 @@ _RANDOM_STARTS = 2
 _ROWS_PER_NODE = 2
 
 
-def rule_of_gamma(n_nodes: int) -> float:
-    """Return the extended BIC's gamma of the scale-free search where the user gave none.
+@dataclass(frozen=True, eq=False)
+class Table:
+    """What a search sees of a fit, the columns in an order that does not depend on their places.
 
-    0.5 up to 100 nodes, 0.75 at 300, 1 from 900 on: docs/design/order-search.md has the tables.
-    With equal variances the search has a rule of its own (`search.setting`, `search.graph`).
+    So the same graph is found however the columns are permuted, but for copies of each other.
     """
-    return float(np.clip(0.5 + 0.25 * np.log(max(n_nodes, 1) / 100.0) / np.log(3.0), 0.5, 1.0))
+
+    order: IntArray  # the columns of the fit
+    moments: Moments
+    masks: EdgeMasks
+    S: FloatArray  # that starts are made from
+    seed: int
+
+    @classmethod
+    def of(cls, fit: Fit) -> Table:
+        """Take the columns of a fit in canonical order."""
+        order = canonical_order(fit.seen.S)
+        S = np.ascontiguousarray(fit.seen.S[np.ix_(order, order)])
+        moments, masks = fit.statistics.moments.in_order(order), fit.masks.in_order(order)
+        return cls(order, moments, masks, S, fit.options.seed)
+
+    @cached_property
+    def before(self) -> BoolArray:
+        """Who has to come before whom."""
+        return precedence(self.masks.allowed, self.masks.required)
+
+    def start(self, order: IntArray) -> IntArray:
+        """Return an order of the fit's columns as one of these."""
+        return np.argsort(self.order)[order]
+
+    def back(self, found: SearchResult) -> SearchResult:
+        """Return a result in the order of the fit's columns."""
+        places = np.argsort(self.order)
+        weights = np.ascontiguousarray(found.weights[np.ix_(places, places)])
+        return replace(found, weights=weights, order=self.order[found.order])
 
 
-def _gamma_of(price: float, statistics: Statistics) -> float:
-    """Return the gamma behind a price; it makes no difference with one column."""
-    nodes = np.log(max(len(statistics.S), 2))
-    return round(float((price - np.log(statistics.n_samples)) / (4.0 * nodes)), 6)
-
-
-def starting_orders(fit: Fit, *, equal: bool) -> dict[str, IntArray]:
+def starting_orders(table: Table, *, equal: bool) -> dict[str, IntArray]:
     """Return orders that cost next to nothing, bent to what is known.
 
     With equal variances the search adds an order of its own, in layers, and beside it the order by
@@ -51,8 +81,7 @@ def starting_orders(fit: Fit, *, equal: bool) -> dict[str, IntArray]:
     their searches take long. The conditional variances need rows: with few of them this order is
     left out, and with fewer rows than nodes it is the order by variance instead.
     """
-    S, n = fit.seen.S, fit.seen.n_samples
-    before = precedence(fit.masks.allowed, fit.masks.required)
+    S, n, before = table.S, table.moments.n_samples, table.before
     if equal and n < len(S):
         return {"variance": consistent_order(np.argsort(np.diag(S), kind="stable"), before)}
     if equal and n < _ROWS_PER_NODE * len(S):
@@ -61,59 +90,76 @@ def starting_orders(fit: Fit, *, equal: bool) -> dict[str, IntArray]:
     if equal:
         return starts
     starts["r2"] = r2_order(S, n_samples=n, before=before)
-    return starts | _random_orders(fit, range(1, _RANDOM_STARTS + 1))
-
-
-def further_starts(fit: Fit) -> dict[str, IntArray]:
-    """Return random orders that no first search starts from."""
-    return _random_orders(fit, range(_RANDOM_STARTS + 1, 2 * _RANDOM_STARTS + 1))
-
-
-def _random_orders(fit: Fit, numbers: range) -> dict[str, IntArray]:
-    S, before = fit.seen.S, precedence(fit.masks.allowed, fit.masks.required)
-    seeds = {f"random-{number}": [fit.options.seed, number] for number in numbers}
-    return {
-        label: random_order(S, np.random.default_rng(seed), before=before)
-        for label, seed in seeds.items()
-    }
+    for number in range(1, _RANDOM_STARTS + 1):
+        rng = np.random.default_rng([table.seed, number])
+        starts[f"random-{number}"] = random_order(S, rng, before=before)
+    return starts
 
 
 def refine(
-    fit: Fit, loss: LossTraits, starts: dict[str, IntArray], *, again: bool = False
+    fit: Fit, loss: LossTraits, starts: dict[str, IntArray], *, like: SearchRecord | None = None
 ) -> tuple[Finished, SearchRecord]:
     """Search with the score that belongs to the loss, from `starts` and from cheap orders.
 
-    A search that is made again has had its cheap orders, and goes on with other random numbers.
+    A search `like` another one charges its price, has had its cheap orders, and goes on with other
+    random numbers. The floor on effects that the rows ask for is known after a first search.
     """
     # Compiled code: imported when it is used, so that importing the package stays cheap.
-    from analyticdag.search import search_orders
+    from analyticdag.search import effect_price
 
-    options, masks, statistics = fit.options, fit.masks, fit.statistics
-    assert loss.score is not None
-    gamma = options.gamma
-    if gamma is None and loss.score == "unequal":
-        gamma = rule_of_gamma(len(statistics.S))
-    best = search_orders(
-        statistics.S,
-        statistics.n_samples,
-        score=loss.score,
-        gamma=gamma,
-        allowed=masks.allowed,
-        required=masks.required,
-        max_parents=masks.max_parents,
-        moments=statistics.moments,
-        starts=starts if again else starts | starting_orders(fit, equal=loss.score == "equal"),
-        random_state=options.seed + again,
-        n_jobs=options.n_jobs,
-        progress=logger.info if options.verbose else None,
-    )
+    table, equal = Table.of(fit), loss.score == "equal"
+    starts = {label: table.start(order) for label, order in starts.items()}
+    if like is not None:
+        floor, table = like.min_effect, replace(table, seed=table.seed + 1)
+        best = _search(fit, table, loss, starts, like.gamma, floor)
+    else:
+        gamma, asked = fit.options.gamma, fit.options.min_effect
+        starts |= starting_orders(table, equal=equal)
+        best = _search(fit, table, loss, starts, gamma, asked or 0.0)
+        floor = effect_floor(fit.statistics, best.weights) if asked is None else asked
+        if effect_price(floor, fit.statistics.n_samples, equal=equal) > best.price:
+            starts |= {"without a floor": table.start(best.order)}
+            best = _search(fit, table, loss, starts, gamma, floor)
     record = SearchRecord(
         loss=loss.name,
         score=float(best.score),
         start=best.start,
         price=best.price,
-        gamma=_gamma_of(best.price, statistics),
+        gamma=best.gamma,
+        min_effect=round(floor, 6),
+        returns=best.returns,
         contributions=tuple(asdict(c) for c in best.contributions),
     )
-    adjacency = (best.weights != 0.0) | masks.required
+    adjacency = (best.weights != 0.0) | fit.masks.required
     return Finished(best.weights, adjacency), record
+
+
+def _search(
+    fit: Fit,
+    table: Table,
+    loss: LossTraits,
+    starts: dict[str, IntArray],
+    gamma: float | None,
+    min_effect: float,
+) -> SearchResult:
+    from analyticdag.search import search_orders
+
+    options, masks, moments = fit.options, table.masks, table.moments
+    assert loss.score is not None
+    found = search_orders(
+        moments.S,
+        moments.n_samples,
+        score=loss.score,
+        gamma="auto" if gamma is None else gamma,
+        min_effect=min_effect,
+        effort=options.effort,
+        allowed=masks.allowed,
+        required=masks.required,
+        max_parents=masks.max_parents,
+        moments=moments,
+        starts=starts,
+        random_state=table.seed,
+        n_jobs=options.n_jobs,
+        progress=logger.info if options.verbose else None,
+    )
+    return table.back(found)

@@ -105,7 +105,9 @@ class TraceRecord:
 class SearchRecord:
     """A search: which start won, and what each start led to (smaller scores are better).
 
-    `price` is what the score charges for an edge, log n + 4·gamma·log d.
+    `price` is what the score charges for an edge, log n + 4·gamma·log d. No edge has a partial
+    correlation below `min_effect`. `returns` says from how many starts the search came to its best
+    score.
     """
 
     loss: str
@@ -114,6 +116,8 @@ class SearchRecord:
     price: float
     contributions: tuple[dict[str, Any], ...] = field(compare=False)  # they may hold times
     gamma: float = 0.0
+    min_effect: float = 0.0
+    returns: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain data, as JSON can hold it."""
@@ -147,6 +151,10 @@ class Trace:
     def gamma(self, loss: str) -> float | None:
         """Return the extended BIC's gamma in the search under a loss; None without one."""
         return next((record.gamma for record in self.search if record.loss == loss), None)
+
+    def min_effect(self, loss: str) -> float | None:
+        """Return the floor on effects in the search under a loss; None without one."""
+        return next((record.min_effect for record in self.search if record.loss == loss), None)
 
     def stages(self) -> tuple[TraceRecord, ...]:
         """Return the record that closed each stage."""

@@ -6,6 +6,7 @@ Sentences are built from saved records only, so a report made years later says t
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
 from analyticdag.fitting.edges import FixedBy
 from analyticdag.io.audit import Audit
@@ -232,7 +233,7 @@ def methods(run: SavedRun) -> str:
     if search.get("plan"):
         text = (
             f"{learned} by a search over causal orders for the best extended BIC (gamma = "
-            f"{_parameter(search['gamma'])}) with {_described(run.loss)}; "
+            f"{_parameter(search['gamma'])}{_least_effect(search)}) with {_described(run.loss)}; "
             f"{search['plan']}."
         )
     if not p.get("refine") and p.get("w_threshold") is not None:
@@ -243,6 +244,12 @@ def methods(run: SavedRun) -> str:
         "class (CPDAG). The interpretation as causes assumes linear effects and no unmeasured "
         "common causes."
     )
+
+
+def _least_effect(search: Mapping[str, float]) -> str:
+    """Return the floor on effects in words, where there was one."""
+    floor = search.get("min_effect") or 0.0
+    return f", no partial correlation below {_parameter(floor)}" if floor else ""
 
 
 def nonlinear_methods(run: SavedRun) -> str:

@@ -5,7 +5,8 @@
 | `engine.py`     | all of it: starts, local search from each, iteration of the best, weights      |
 | `setting.py`    | the task: scores, prices, knowledge, refusals                                  |
 | `starts.py`     | orders to start from; the one in layers, under equal variances                 |
-| `graph.py`      | a graph under search; its score, suspects, weights; whether these are faint    |
+| `price.py`      | what an edge has to be worth, judged by the data                               |
+| `graph.py`      | a graph under search; its score, suspects, weights, and what its edges gain    |
 | `hubs.py`       | parents of nodes with hundreds of them                                         |
 | `kernels.py`    | what Python calls of the four below; one extension module where compiled       |
 | `records.py`    | records, one for each role: data, rules, state, plan, undo, queue, workplace   |
@@ -22,14 +23,14 @@ Glossary. S is the covariance of d variables in n rows, P the parents of a node 
 | sharp[a]     | 1/var(a given the other parents): the diagonal of S[P, P]⁻¹; weight[a]²/sharp[a]  |
 |              | is what leaving parent a out costs                                                |
 | factor       | L of S[P, P] = L Lᵀ                                                               |
-| penalty      | price of an edge in the score: log n + 4 γ log d                                  |
+| penalty      | price of an edge in the score: log n + 4 γ log d, cautious or fair (`price.py`)   |
 | value        | score of a node: n log r + penalty |P|; equal variances: n r/noise + penalty |P|  |
 | price        | share of r that pays for an edge: 1 - exp(-penalty/n); equal variances:           |
 |              | penalty/n, of the noise                                                           |
 | hurdle       | what a parent must explain: price times r (equal variances: times the noise)      |
 | tie[i, j]    | i is a parent of j; or wanted: link²/spread of i is above the hurdle of j         |
 | faint        | too little to be told from an accident: n link²/spread < 14 r while r is above    |
-|              | 1.6 times the noise; of an edge that was found: gains less than 2 penalties       |
+|              | 1.6 times the noise                                                               |
 | patience     | how many faint parents a regression may take before it is given up                |
 | layer        | nodes whose residual variance, given the layers before, is at most 1.12 times the |
 |              | noise                                                                             |
@@ -48,6 +49,7 @@ __path__ = compiled_first(__path__)
 
 # Only now: the kernels are found by way of the path.
 from analyticdag.search.engine import Contribution, SearchResult, search_orders, select_parents
+from analyticdag.search.price import effect_price
 from analyticdag.search.setting import default_gamma, edge_penalty, graph_score
 
 __all__ = [
@@ -55,6 +57,7 @@ __all__ = [
     "SearchResult",
     "default_gamma",
     "edge_penalty",
+    "effect_price",
     "graph_score",
     "search_orders",
     "select_parents",

@@ -1,10 +1,4 @@
-"""A graph under search, and what follows from one that was found: score, suspects, weights.
-
-Where effects are strong, the layered order is right nearly everywhere and the residual variances
-say where it is not. Where they are weak, a parent that stands behind its child hardly shows in a
-residual variance, so every node has to be tried elsewhere; and most of what lies a little below the
-usual price of an edge is an effect, not an accident, so edges have to be cheaper.
-"""
+"""A graph under search, and what follows from one that was found: score, suspects, weights."""
 
 from __future__ import annotations
 
@@ -18,18 +12,12 @@ from analyticdag.moments import Moments
 from analyticdag.search import kernels
 from analyticdag.search.kernels import Stop
 from analyticdag.search.local import DRAWS
+from analyticdag.search.records import COLLINEAR
 from analyticdag.search.setting import Setting
 
 # With equal variances: the residual variance, in noise variances, that calls for a local search
 # (three standard errors, sqrt(2 / n) each, at 1,000 rows; docs/design/order-search.md).
 SUSPICIOUS = 1.15
-# The gamma of the extended BIC where effects are faint: docs/design/order-search.md.
-FAINT_GAMMA = 0.4
-# An edge is faint when it gains less than this many prices,
-_PRICES = 2.0
-# and there are many when they are more than this share of all: with strong effects it is 0 to 0.1
-# percent.
-_MANY = 0.02
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,15 +114,16 @@ def least_squares(setting: Setting, graph: Graph, moments: Moments) -> FloatArra
     return weights_on_parents(moments, edges)
 
 
-def many_are_faint(setting: Setting, W: FloatArray) -> bool:
-    """Whether more than a few edges, with weights W, hardly pay for themselves.
-
-    Equal noise variances only.
-    """
-    assert setting.noise is not None
-    samples, gains = setting.moments.samples_of, [np.empty(0)]
+def edge_gains(setting: Setting, W: FloatArray) -> FloatArray:
+    """What each edge of a graph with weights W gains, its price not counted."""
+    d, samples, gains = len(W), setting.moments.samples_of, [np.empty(0)]
+    own = setting.moments.covariances[setting.moments.of, np.arange(d), np.arange(d)]
     for found in regressions_of(setting.moments, W != 0.0):
-        n, weights = samples[found.nodes, None], W[found.parents, found.nodes[:, None]]
-        gains.append((n * weights**2 / found.precisions / setting.noise).ravel())
-    faint = np.concatenate(gains) < _PRICES * setting.penalty
-    return bool(len(faint) and faint.mean() > _MANY)
+        n = samples[found.nodes, None].astype(np.float64)
+        worth = found.slopes**2 / found.precisions
+        if setting.noise is None:
+            left = np.maximum(own[found.nodes] - found.explained, COLLINEAR * own[found.nodes])
+            gains.append((n * np.log1p(worth / left[:, None])).ravel())
+        else:
+            gains.append((n * worth / setting.noise).ravel())
+    return np.concatenate(gains)

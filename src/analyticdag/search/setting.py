@@ -29,15 +29,13 @@ from analyticdag.search.records import COLLINEAR, PATIENT
 
 ScoreName: TypeAlias = Literal["unequal", "equal"]
 
-# The extended BIC's gamma. Knowing the scale lowers the price: the noise level is not estimated
-# anew for every node, so fewer accidents need to be guarded against. Measured in
-# docs/design/order-search.md, under "The price of an edge" (the estimator lowers the first for
-# graphs below 300 nodes) and "The price of an edge at known scale".
+# The extended BIC's gamma as it is usual, for graphs that are given and for other programs. The
+# search lets the data choose (`price.py`).
 _GAMMA: dict[str, float] = {"unequal": 1.0, "equal": 0.75}
 
 
 def default_gamma(score: str) -> float:
-    """The gamma that is used when the caller gives none."""
+    """The usual gamma."""
     if score not in _GAMMA:
         raise ParameterError(f"score must be 'unequal' or 'equal'; got {score!r}.")
     return _GAMMA[score]
@@ -121,12 +119,13 @@ class Setting:
 def make_setting(
     moments: Moments,
     score: ScoreName,
-    gamma: float,
+    penalty: float,
     allowed: BoolArray | None,
     required: BoolArray | None,
     max_parents: int | None,
 ) -> Setting:
     """Check what was asked and bring it into the form kernels want."""
+    default_gamma(score)  # refuses an unknown score
     d = len(moments.of)
     forbidden, needed = checked_knowledge(allowed, required, max_parents, d)
     most = 0 if needed is None else int(needed.sum(axis=0).max())
@@ -134,7 +133,6 @@ def make_setting(
     if max_parents is not None:
         cap = min(cap, max_parents)
     cap = max(cap, most)
-    penalty = edge_penalty(moments.n_samples, d, gamma)
     if score == "equal":
         return Setting(moments, forbidden, needed, penalty, 1.0, cap)
     matrices = [correlations(S) for S in moments.covariances]

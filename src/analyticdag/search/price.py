@@ -1,0 +1,103 @@
+"""What an edge has to be worth, judged by the data.
+
+The *gain* of an edge is what the score without its price would lose with it. Where there is no
+effect, gains are squares of standard normal numbers, and there are d(d - 1)/2 pairs to have one by
+accident. So a *cautious* price is one that an accident exceeds in one table of fifty.
+
+Edges found at that price tell how common weak effects are: those that gain little more than it. If
+effects a little weaker are as common (per unit of log size), their number below the price is known,
+and so is the number of accidents. The *fair* price is the lowest one at which at most 15 % of the
+edges that just pay it are expected to be accidents. With strong effects only there are no weak
+edges, nothing speaks for a lower price, and the cautious one stays.
+
+A floor on the effect, |partial correlation| >= r, is a price as well: n log(1/(1 - r²)).
+The price of the extended BIC is log n + 4 gamma log d; `gamma_of` tells which gamma a price is.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import ndtr, ndtri
+
+from analyticdag._typing import FloatArray
+from analyticdag.errors import ParameterError
+
+__all__ = [
+    "cautious_price",
+    "checked_effect",
+    "effect_price",
+    "expected_false",
+    "fair_price",
+    "gamma_of",
+]
+
+# Accidents in a whole table, on average, at the cautious price.
+ACCIDENTS = 0.02
+# Share of accidents among the edges that just pay the fair price. Not a half: a false edge spoils
+# directions around it, too. Own seeds, docs/design/order-search.md.
+FALSE = 0.15
+# Weak effects are counted from the border up to this many times its size.
+WINDOW = 1.5
+# No price is below three standard errors, squared, unless the cautious one is: with a handful of
+# columns there are too few edges to tell how common weak ones are.
+_LEAST = 3.0
+
+
+def cautious_price(n_nodes: int) -> float:
+    """Price that the gain of an accident exceeds in one table of fifty."""
+    return float(ndtri(ACCIDENTS / 2.0 / _pairs(n_nodes)) ** 2)
+
+
+def fair_price(gains: FloatArray, price: float, n_nodes: int) -> float:
+    """Lowest price at which most of what is bought are effects, given gains at a higher price."""
+    border = math.sqrt(price)
+    accidents = _pairs(n_nodes) * 2.0 * float(ndtr(-border))
+    seen = np.count_nonzero(gains < price * WINDOW**2) - accidents
+    density = max(seen, 0.0) / math.log(WINDOW)  # effects per unit of log size
+    allowed = density * FALSE / (1.0 - FALSE)
+
+    def too_many(z: float) -> float:
+        return _accidents_per_log(z, n_nodes) - allowed
+
+    if border <= _LEAST or too_many(border) >= 0.0:
+        return price
+    if too_many(_LEAST) <= 0.0:
+        return _LEAST**2
+    return float(brentq(too_many, _LEAST, border)) ** 2
+
+
+def expected_false(price: float, n_nodes: int) -> float:
+    """Accidents to be expected among all edges bought at a price."""
+    return _pairs(n_nodes) * 2.0 * float(ndtr(-math.sqrt(price)))
+
+
+def effect_price(min_effect: float, n_samples: int, *, equal: bool) -> float:
+    """Price that an edge pays exactly if its partial correlation is at least `min_effect`."""
+    share = min_effect**2
+    return n_samples * (share / (1.0 - share) if equal else -math.log1p(-share))
+
+
+def gamma_of(price: float, n_samples: int, n_nodes: int) -> float:
+    """The extended BIC's gamma of a price; with one node it makes no difference."""
+    return round((price - math.log(n_samples)) / (4.0 * math.log(max(n_nodes, 2))), 6)
+
+
+def checked_effect(min_effect: float) -> float:
+    """A partial correlation below one."""
+    if not 0.0 <= min_effect < 1.0:
+        raise ParameterError(
+            f"min_effect is a partial correlation: at least 0 and below 1, not {min_effect!r}"
+        )
+    return float(min_effect)
+
+
+def _pairs(n_nodes: int) -> float:
+    return max(n_nodes * (n_nodes - 1) / 2.0, 1.0)
+
+
+def _accidents_per_log(z: float, n_nodes: int) -> float:
+    """Accidents per unit of log size, among pairs whose gain is z²."""
+    return _pairs(n_nodes) * 2.0 * math.exp(-z * z / 2.0) / math.sqrt(2.0 * math.pi) * z
