@@ -36,8 +36,10 @@ ARRAYS = {
     "noise": (1, "f"),
 }
 # Parameters that a record holds as they are; the others are shown there, never rebuilt.
-_PLAIN = ("lambda1", "w_threshold", "refine", "standardize", "random_state", "gamma", "missing")
-_PLAIN += ("min_effect", "effort")
+_PLAIN = (
+    *("lambda1", "w_threshold", "refine", "standardize", "random_state", "gamma", "missing"),
+    *("min_effect", "effort"),
+)
 
 
 @dataclass(frozen=True, eq=False)

@@ -45,7 +45,8 @@ def pool_regimes(
         shift[regime, changed] = rng.uniform(-1.0, 1.0, len(changed)) * scales[changed]
         stretch[regime, changed] = 2.0 ** rng.uniform(-1.0, 1.0, len(changed))
     regime_of_row = rng.integers(count, size=n)
-    return noise * stretch[regime_of_row] + shift[regime_of_row]
+    pooled: FloatArray = noise * stretch[regime_of_row] + shift[regime_of_row]
+    return pooled
 
 
 def to_codes(X: FloatArray, levels: int) -> FloatArray:
