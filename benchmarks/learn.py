@@ -26,7 +26,7 @@ from analyticdag.graphs import from_networkx, is_dag, to_cpdag
 from analyticdag.metrics import compare
 from analyticdag.simulate import simulate
 from benchmarks.memory import peak_rss_mib
-from benchmarks.methods import WARM_UP, find_method
+from benchmarks.methods import find_method, shortened
 from benchmarks.plan import Method, Scalar
 
 __all__ = ["draw_problem", "learn"]
@@ -120,8 +120,7 @@ def _range(key: str, value: Scalar) -> float | tuple[float, float]:
 def _warm_up(method: Method, seed: int) -> None:
     """A tiny problem first: imports are not what a method is measured by."""
     tiny = simulate("ER1", n_nodes=5, n_samples=100, seed=seed)
-    # The search alone is short, and has no steps that a limit could be for.
-    short = {} if method.options.get("solver") == "order" else WARM_UP.get(method.call, {})
+    options = {**method.options, **shortened(method)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it is too short to converge, by design
-        find_method(method.call)(tiny.data, seed, **{**method.options, **short})
+        find_method(method.call)(tiny.data, seed, **options)

@@ -30,9 +30,10 @@ from analyticdag.search import default_gamma, edge_penalty
 from benchmarks.nonlinear import dagma_nonlinear, nonlinear
 from benchmarks.optional import optional
 from benchmarks.parts import composed_path, search_from, start_alone
+from benchmarks.plan import Method
 from benchmarks.tasks import find_function
 
-__all__ = ["METHODS", "WARM_UP", "Answer", "Learner", "find_method"]
+__all__ = ["METHODS", "Answer", "Learner", "find_method", "shortened"]
 
 Answer: TypeAlias = FloatArray | tuple[FloatArray, dict[str, Any]]
 Learner: TypeAlias = Callable[..., Answer]
@@ -195,8 +196,7 @@ METHODS: dict[str, Learner] = {
     "r2-sort-regress": _r2_sort,
 }
 
-# Options that make a run short: a warm-up has to import, not to learn.
-WARM_UP: dict[str, dict[str, Any]] = {
+_SHORT: dict[str, dict[str, Any]] = {
     "analyticdag": {"steps": 10},
     "path": {"steps": 10},
     "composed-path": {"steps": 10},
@@ -208,3 +208,10 @@ WARM_UP: dict[str, dict[str, Any]] = {
     "nonlinear": {"max_steps": 10},
     "dagma-nonlinear": {"warm_iter": 10, "max_iter": 10},
 }
+
+
+def shortened(method: Method) -> dict[str, Any]:
+    """Options that make a run short: a warm-up has to import, not to learn."""
+    if method.options.get("solver") == "order":
+        return {}  # the search alone is short, and takes no steps
+    return _SHORT.get(method.call, {})
