@@ -66,7 +66,8 @@ def _analyticdag(
         options["solver"] = Adam(**adam)
     if start is not None:
         options["solver"] = "fast"
-    options["solver"] = solver_with(options.get("solver"), max_steps=steps, start=start)
+    if options.get("solver") != "order":  # the search alone has no stages
+        options["solver"] = solver_with(options.get("solver"), max_steps=steps, start=start)
     if ":" in str(options.get("constraint", "")):
         options["constraint"] = find_function(options["constraint"])
     model = AnalyticDAG(random_state=seed, **options).fit(X)

@@ -83,7 +83,13 @@ def search_from(
         raise ParameterError(f"no start is called {unknown}; known: {', '.join(STARTS)}")
     orders = None if starts is None else {name: STARTS[name](X, seed, steps) for name in starts}
     found = search_orders(
-        covariance(X), len(X), score=score, starts=orders, random_state=seed, n_jobs=1
+        covariance(X),
+        len(X),
+        score=score,
+        starts=orders,
+        effort=1.0 if starts is None else 0.0,  # no further starts
+        random_state=seed,
+        n_jobs=1,
     )
     return found.weights, {"start": found.start, "score": found.score}
 

@@ -75,6 +75,10 @@ LINEAR = {
     "verbose": ("0", "1", "2"),
     "checkpoint": ("'state'", "Path('state')", "'.'", "''", "'no/folder/state'", "'\\x00'"),
     "gamma": ("'auto'", "0.0", "0.5", "1.0", "5.0"),
+    "min_effect": ("'auto'", "0.0", "0.05", "0.3", "0.99"),
+    "effort": ("0.0", "0.5", "1.0", "3.0"),
+    "missing": ("'error'", "'drop'", "'em'"),
+    "kinds": ("None", "{}", "{'a': 'yes/no'}", "{'a': 'log', 'b': 'count'}", "{'a': ['x', 'y']}"),
 }
 NONLINEAR = {
     **{name: LINEAR[name] for name in ("knowledge", "random_state", "verbose", "checkpoint")},

@@ -97,7 +97,9 @@ def test_resamples_say_how_stable_an_edge_is(
     assert shares
     assert all(share is not None and share * 6 == round(share * 6) for share in shares)
     assert max(share or 0.0 for share in shares) > 0.5
-    assert "Stability is the share" in (tmp_path / "run" / "report.html").read_text("utf-8")
+    assert "Joined: the share of resampled data sets" in (
+        tmp_path / "run" / "report.html"
+    ).read_text("utf-8")
 
 
 def test_the_data_may_choose_lambda(command: Command, simulation: Path, tmp_path: Path) -> None:

@@ -23,7 +23,8 @@ def test_every_start_is_an_order_that_the_search_takes(name: str) -> None:
     assert sorted(order) == list(range(8))
     weights, numbers = search_from(DRAWN.data, 0, starts=[name], steps=50)
     assert compare(DRAWN.weights, weights).shd_cpdag <= 2
-    assert numbers["start"] == name
+    # "cautious" is this start's own graph, searched again at a lower price.
+    assert numbers["start"] in (name, "cautious")
 
 
 def test_an_unknown_start_is_refused() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,9 +21,6 @@ from analyticdag.linear.estimator import AnalyticDAG
 from analyticdag.losses import loss_class, loss_traits
 from analyticdag.moments import Moments
 from analyticdag.optimize.trace import Status, Trace
-
-if TYPE_CHECKING:
-    from analyticdag.io.run import SavedRun
 
 # Arrays of a state, their number of axes, and the kind of their numbers.
 ARRAYS = {
@@ -92,8 +89,8 @@ class Fitted:
         return cls(moments, *(arrays[name] for name in ("mean", "scale", "noise")))
 
 
-def estimator_of(run: SavedRun) -> AnalyticDAG:
-    """Return a fitted estimator of a saved run; what led to the graph, its trace, stays there."""
+def estimator_of(run: Any) -> AnalyticDAG:
+    """Return a fitted estimator of a `SavedRun`; what led to the graph, its trace, stays there."""
     if run.fitted is None:
         raise InputError(
             "the run holds a graph and no covariance (it is of format 1, of a nonlinear model, or "
@@ -117,8 +114,7 @@ def estimator_of(run: SavedRun) -> AnalyticDAG:
     return model
 
 
-def _edges(run: SavedRun) -> tuple[Edge, ...]:
-    assert run.fitted is not None
+def _edges(run: Any) -> tuple[Edge, ...]:
     partial = edge_strength(run.fitted.moments, run.adjacency).partial_correlation
     return tuple(
         Edge(

@@ -85,7 +85,8 @@ class Gaussian:
         K = _inverse(self.S[np.ix_(keep, keep)] / np.outer(scale, scale))[0]
         for rows, gaps, S, centre in _Rows((X - self.mean)[:, keep] / scale).expected(K):
             if rng is not None:
-                centre = centre + rng.standard_normal(centre.shape) @ np.linalg.cholesky(S).T
+                zero = np.zeros(len(S))
+                centre = centre + rng.multivariate_normal(zero, S, len(centre), method="cholesky")
             at = rows[:, None], keep[gaps]
             filled[at] = self.mean[keep[gaps]] + scale[gaps] * centre
         return filled

@@ -54,7 +54,13 @@ def _frame(X: Any) -> nw.DataFrame[Any] | None:
         if len(set(names)) < len(names):
             return None
     frame = nw.from_native(X, pass_through=True)
-    return frame if isinstance(frame, nw.DataFrame) else None
+    if not isinstance(frame, nw.DataFrame):
+        return None
+    try:
+        frame.columns  # noqa: B018 (narwhals looks for names given twice only now)
+    except nw.exceptions.DuplicateError:
+        return None
+    return frame
 
 
 def _refuse_text(frame: nw.DataFrame[Any], kinds: Mapping[str, Any]) -> None:
