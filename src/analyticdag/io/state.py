@@ -99,7 +99,7 @@ def estimator_of(run: Any) -> AnalyticDAG:
     given = {name: run.parameters[name] for name in _PLAIN if name in run.parameters}
     model = AnalyticDAG(loss=run.loss, **given)
     names = list(run.names)
-    remember_columns(model, names, len(names))  # type: ignore[arg-type]
+    remember_columns(model, names, len(names))
     finished = Finished(run.weights, run.adjacency)
     model._keep_graph(names, finished, run.cpdag.astype(np.int8), _edges(run))
     model.causal_order_ = np.array(run.order, dtype=np.int64)
@@ -118,7 +118,8 @@ def _edges(run: Any) -> tuple[Edge, ...]:
     partial = edge_strength(run.fitted.moments, run.adjacency).partial_correlation
     return tuple(
         Edge(
-            *run.edge_names(edge),
+            run.names[edge.source],
+            run.names[edge.target],
             edge.weight,
             np.nan if edge.standard_error is None else edge.standard_error,
             float(partial[edge.source, edge.target]),

@@ -85,8 +85,7 @@ class Gaussian:
         K = _inverse(self.S[np.ix_(keep, keep)] / np.outer(scale, scale))[0]
         for rows, gaps, S, centre in _Rows((X - self.mean)[:, keep] / scale).expected(K):
             if rng is not None:
-                zero = np.zeros(len(S))
-                centre = centre + rng.multivariate_normal(zero, S, len(centre), method="cholesky")
+                centre = centre + rng.standard_normal(centre.shape) @ np.linalg.cholesky(S).T
             at = rows[:, None], keep[gaps]
             filled[at] = self.mean[keep[gaps]] + scale[gaps] * centre
         return filled

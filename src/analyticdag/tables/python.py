@@ -53,14 +53,12 @@ def _frame(X: Any) -> nw.DataFrame[Any] | None:
         names = list(map(str, X.columns))
         if len(set(names)) < len(names):
             return None
-    frame = nw.from_native(X, pass_through=True)
-    if not isinstance(frame, nw.DataFrame):
-        return None
     try:
-        frame.columns  # noqa: B018 (narwhals looks for names given twice only now)
+        frame = nw.from_native(X, pass_through=True)
+        # Names given twice are noticed here or only when the columns are asked for.
+        return frame if isinstance(frame, nw.DataFrame) and frame.columns else None
     except nw.exceptions.DuplicateError:
         return None
-    return frame
 
 
 def _refuse_text(frame: nw.DataFrame[Any], kinds: Mapping[str, Any]) -> None:
