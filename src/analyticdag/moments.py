@@ -121,7 +121,7 @@ class Moments:
 
     def in_order(self, order: IntArray) -> Moments:
         """Return the moments of the columns in another order."""
-        covariances = self.covariances[:, order[:, None], order]
+        covariances = np.ascontiguousarray(self.covariances[:, order[:, None], order])
         return Moments(covariances, self.means[:, order], self.counts, self.of[order])
 
     def undisturbed_mean(self, W: FloatArray) -> FloatArray:

@@ -106,7 +106,9 @@ def canonical_order(S: ArrayLike) -> IntArray:
     They are sorted by their correlations with the others, largest first; only nodes that look the
     same to all others, such as copies, stay in the order they came in.
     """
-    sizes = np.sort(np.abs(correlations(covariance_matrix(S))), axis=1)
+    sizes = correlations(covariance_matrix(S))
+    np.abs(sizes, out=sizes)
+    sizes.sort(axis=1)
     return np.lexsort(sizes.T)
 
 

@@ -27,6 +27,7 @@ LARGEST = 0.2  # a floor above this would hide what anybody would call an effect
 # Rows looked at, evenly spread over the table; more would not change what is read from them.
 _ROWS = 10_000
 _FEWEST = 50
+_BLOCK = 256  # columns whose correlations are held at a time
 _TAIL = 3.0  # residuals further out count as this many deviations: a few rows must not decide
 _STANDARD_ERRORS = 2.0
 # Correlation of size and value, for each unit of skewness, that wrong directions explain: at most
@@ -77,8 +78,9 @@ def _unit(values: FloatArray) -> FloatArray:
 def _beyond_chance(left: FloatArray, right: FloatArray) -> float:
     """Return the mean square correlation between different columns, less what chance explains."""
     n, d = left.shape
-    R = left.T @ right
-    np.fill_diagonal(R, 0.0)
+    total = -float(np.sum(np.einsum("ij,ij->j", left, right) ** 2))
+    for first in range(0, d, _BLOCK):  # a table of all pairs would be the largest of a fit
+        total += float(np.sum((left[:, first : first + _BLOCK].T @ right) ** 2))
     pairs = d * (d - 1)
     chance = (1.0 + _STANDARD_ERRORS * np.sqrt(2.0 / pairs)) / n
-    return float(max(np.sum(R**2) / pairs - chance, 0.0))
+    return max(total / pairs - chance, 0.0)
