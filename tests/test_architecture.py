@@ -32,9 +32,10 @@ LAYERS: list[set[str]] = [
         "_files",
         "_schema",
         "progress",
+        "_watch",
         "tables",
     },
-    {"graphs", "_terms", "functions", "_arrays", "_constraint", "spectral"},
+    {"graphs", "drawing", "_terms", "functions", "_arrays", "_constraint", "spectral"},
     {"matrix_functions"},
     {
         "algorithm1",

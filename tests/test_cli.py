@@ -8,9 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+import typer
 
-from analyticdag import __version__
-from analyticdag.cli import main
+from analyticdag import AnalyticDAG, NonlinearDAG, __version__
+from analyticdag.cli import app, main
 from analyticdag.io import load_run
 from analyticdag.report.text import link
 
@@ -30,6 +31,31 @@ def test_constraints_are_listed(
     assert call(monkeypatch, "constraints") == 0
     shown = capsys.readouterr().out
     assert all(name in shown for name in ("exponential", "order-1", "order-4", "order-N", "∞"))
+    assert f"Take {AnalyticDAG().constraint}" in shown
+
+
+COMMANDS = typer.main.get_command(app).commands
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_shows_every_default(name: str) -> None:
+    """An option has a default that says itself, or a text that says what happens without it."""
+    options = [option for option in COMMANDS[name].params if option.name != "help"]
+    told = {o.name: o.show_default for o in options if o.default is None and not o.required}
+    assert [option for option, text in told.items() if not isinstance(text, str)] == [
+        option
+        for option in told
+        if option == "standardize"  # a flag, off
+    ]
+    settings = AnalyticDAG().get_params()
+    for option in {"loss", "constraint", "lambda1", "w_threshold", "solver", "gamma"} & set(told):
+        assert told[option].split(";")[0] == str(settings[option])
+
+
+def test_help_defaults_of_the_nonlinear_model() -> None:
+    told = {option.name: option.show_default for option in COMMANDS["fit"].params}
+    settings = NonlinearDAG(model="mlp").get_params()
+    assert told["constraint"].endswith(f"nonlinear: {settings['constraint']}")
 
 
 def test_the_demo_learns_sachs(

@@ -210,7 +210,7 @@ def test_the_states_go_last(shell: Shell, table: Path, monkeypatch: pytest.Monke
             assert shell(*same).code == 1
         kept = {path.suffix for path in table.parent.glob(".d-analyticdag-*")}
         assert kept == {".checkpoint", ".resamples"}
-    result = shell(*same)
+    result = shell(*same, "-v")
     assert result.code == 0
     assert "stage 1 of" not in result.err  # gone on from, not done again
     assert sorted(path.name for path in table.parent.iterdir()) == ["d-analyticdag", "d.csv"]

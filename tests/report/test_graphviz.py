@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from analyticdag.drawing.graphviz import graphviz_layout
+from analyticdag.drawing.layout import layered_layout
 from analyticdag.io import run_of_weights
-from analyticdag.report.graphviz import graphviz_layout
-from analyticdag.report.layout import layered_layout
-from analyticdag.report.picture import draw
+from analyticdag.report.picture import picture_of
 from analyticdag.simulate import simulate
 
 needs_dot = pytest.mark.skipif(shutil.which("dot") is None, reason="graphviz is not installed")
@@ -69,7 +69,7 @@ def test_nodes_without_edges_are_set_apart() -> None:
 def test_names_never_reach_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program(tmp_path, f"cat > {tmp_path}/asked; exit 1", monkeypatch)
     names = ['"]; n0 [label=<b>', "$(touch owned)", "x\n}"]
-    draw(run_of_weights(CHAIN * 0.5, names))
+    picture_of(run_of_weights(CHAIN * 0.5, names))
     asked = (tmp_path / "asked").read_text()
     assert "n0 -> n1;" in asked
     assert all(name not in asked for name in (*names, "owned", "<b>"))
@@ -88,10 +88,10 @@ def test_names_never_reach_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_anything_unexpected_leaves_it_to_our_own_layout(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str
 ) -> None:
-    monkeypatch.setattr("analyticdag.report.graphviz.SECONDS", 0.2)
+    monkeypatch.setattr("analyticdag.drawing.graphviz.SECONDS", 0.2)
     program(tmp_path, script, monkeypatch)
     assert graphviz_layout(CHAIN, [60.0] * 3, 30.0) is None
-    picture = draw(run_of_weights(CHAIN * 0.5, ["a", "b", "c"]))
+    picture = picture_of(run_of_weights(CHAIN * 0.5, ["a", "b", "c"]))
     expected = layered_layout(CHAIN, [node.width for node in picture.nodes])
     assert [node.x for node in picture.nodes] == expected.x.tolist()
 

@@ -17,12 +17,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from analyticdag.drawing.layout import layered_layout
+from analyticdag.drawing.picture import BOXES, short_label
 from analyticdag.io import EdgeRecord, SavedRun, audit_table, run_of_weights
 from analyticdag.linear.choice import LossChoice
 from analyticdag.report import render_report, write_report
-from analyticdag.report.layout import layered_layout
 from analyticdag.report.page import safe_json
-from analyticdag.report.picture import BOXES, draw, short_label
+from analyticdag.report.picture import picture_of
 from analyticdag.report.plots import selection_panels, trace_panels
 from analyticdag.report.text import certainty, methods, notices
 from analyticdag.simulate import simulate
@@ -303,15 +304,15 @@ def test_nodes_without_edges_are_set_apart() -> None:
 
 
 def test_too_many_long_edges_are_drawn_straight(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("analyticdag.report.layout.MAX_DUMMIES", 3)
+    monkeypatch.setattr("analyticdag.drawing.layout.MAX_DUMMIES", 3)
     edges = np.triu(np.ones((6, 6), dtype=bool), 1)
     assert sum(map(len, layered_layout(edges, [60.0] * 6).bends)) < 10
 
 
 def test_many_nodes_become_dots_and_names_fit() -> None:
     d = BOXES + 1
-    assert draw(chain(tuple(map(str, range(d))))).dots
-    assert not draw(chain(tuple(map(str, range(3))))).dots
+    assert picture_of(chain(tuple(map(str, range(d))))).dots
+    assert not picture_of(chain(tuple(map(str, range(3))))).dots
     assert short_label("a\n b\0c") == "a b c"
     assert short_label(" \t") == "(blank)"
     assert len(short_label("x" * 99)) == 18

@@ -66,7 +66,7 @@ app.command("demo")(demo_command)
 _ADVICE = {
     "exponential": ("exp(x)", "converges for every matrix; its gradient fades on long cycles"),
     "order-1": ("-log(1 - x)", "DAGMA's log-determinant; the cheapest"),
-    "order-2": ("(1 - x)^-1", "stronger gradient on long cycles; a good default"),
+    "order-2": ("(1 - x)^-1", "the default: strong on long cycles, and not far from convex"),
     "order-3": ("(1 - x)^-2", "large or dense graphs of known scale"),
     "order-4": ("(1 - x)^-3", "as order-3, stronger still; more non-convex"),
     "order-N": ("(1 - x)^-(N-1)", "any N: gradients and non-convexity both grow with N"),
@@ -156,6 +156,10 @@ def _constraints() -> None:
         table.add_row(name, formula, "∞" if radius == float("inf") else "s", advice)
     console = Console()
     console.print(table)
+    console.print(
+        "Take order-2, or do not choose at all: fit takes it, and its search decides which edges "
+        "stay. Another one matters with --no-refine, --solver fast or adam."
+    )
     console.print("Build more in Python: Inverse(1.0) ** 2 + Exponential(), f.derivative(2), …")
 
 

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from analyticdag._parameters import whole
 from analyticdag.cli.answer import tell
@@ -52,9 +51,10 @@ from analyticdag.cli.options import (
     Standardize,
     Start,
     TableFile,
+    Verbose,
     estimator_parameters,
 )
-from analyticdag.cli.progress import line, shown
+from analyticdag.cli.progress import Talk, line, shown
 from analyticdag.cli.record import judge_by_resamples, recorded, save_with_page
 from analyticdag.cli.table import Asked, table_record
 from analyticdag.errors import DataWarning, NotConvergedWarning
@@ -67,13 +67,22 @@ if TYPE_CHECKING:
 def fit_command(
     context: typer.Context,
     file: TableFile,
-    out: Annotated[Path | None, typer.Option(help="Folder for the results.")] = None,
-    report: Annotated[Path | None, typer.Option(help="HTML file for the report.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder for the results.", show_default="FILE-analyticdag, beside FILE"),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(help="HTML file for the report.", show_default="report.html in that folder"),
+    ] = None,
     model: Model = "linear",
     loss: Loss = None,
     constraint: Constraint = None,
     lambda1: Lambda1 = None,
-    w_threshold: Annotated[str | None, typer.Option(help="Weights below go; or auto.")] = None,
+    w_threshold: Annotated[
+        str | None,
+        typer.Option(help="Weights below go; or auto.", show_default="0.3; nonlinear: 0.1"),
+    ] = None,
     solver: Solver = None,
     gamma: Gamma = None,
     min_effect: MinEffect = None,
@@ -93,7 +102,9 @@ def fit_command(
     drop_missing: DropMissing = False,
     groups: Groups = None,
     jobs: Jobs = None,
-    seed: Annotated[int | None, typer.Option(help="For whatever is random.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="For whatever is random.", show_default="a fixed one")
+    ] = None,
     checkpoint: Checkpoint = None,
     refit: Refit = True,
     member: Annotated[
@@ -101,6 +112,7 @@ def fit_command(
     ] = False,
     force: Force = False,
     quiet: Quiet = False,
+    verbose: Verbose = False,
     as_json: AsJson = False,
 ) -> None:
     """Learn a causal graph from FILE; save it and write a report."""
@@ -108,7 +120,7 @@ def fit_command(
 
     check_model(model, interventions=interventions is not None)
     check_numbers(resamples, seed, max_steps)
-    talk = Console(stderr=True, quiet=quiet)
+    talk = Talk(quiet=quiet, verbose=verbose)
     asked = Asked(columns, drop, kind, missing, drop_missing, interventions, groups, talk)
     table = asked.read(file)
     known = None if knowledge is None else read_knowledge(knowledge)
@@ -142,7 +154,7 @@ def _fit_and_save(
     plan: Plan,
     places: Places,
     resamples: int,
-    talk: Console,
+    talk: Talk,
     context: typer.Context,
 ) -> tuple[SavedRun, Path, Path]:
     """Reserve, learn, save; the states of unfinished work go last, when all is on the disk."""
@@ -228,7 +240,7 @@ def _learn(
     plan: Plan,
     state: Path | None,
     resamples: tuple[int, Path],
-    talk: Console,
+    talk: Talk,
 ) -> SavedRun:
     from analyticdag.io import manifest_of
 
@@ -236,7 +248,7 @@ def _learn(
     start = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        with shown(talk, quiet=talk.quiet):
+        with shown(talk):
             model, choice = plan.fit(table, known, state)
     seconds = time.perf_counter() - start
     for warning in caught:
@@ -265,7 +277,7 @@ def _learn(
         seconds=seconds,
         command=["analyticdag", *sys.argv[1:]],
     )
-    with shown(talk, quiet=talk.quiet):
+    with shown(talk):
         run = recorded(
             model,
             table.columns,

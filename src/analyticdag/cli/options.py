@@ -37,13 +37,17 @@ Model = Annotated[
 Loss = Annotated[
     str | None,
     typer.Option(
-        help="mse, likelihood-ev, likelihood-nv, logistic or auto.", autocompletion=_LOSSES
+        help="mse, likelihood-ev, likelihood-nv, logistic or auto.",
+        autocompletion=_LOSSES,
+        show_default="auto",
     ),
 ]
 Constraint = Annotated[
     str | None,
     typer.Option(
-        help="exponential, order-1, order-2, … (see: constraints).", autocompletion=_CONSTRAINTS
+        help="exponential, order-1, order-2, … (see: constraints).",
+        autocompletion=_CONSTRAINTS,
+        show_default="order-2; nonlinear: order-1",
     ),
 ]
 Lambda1 = Annotated[
@@ -51,12 +55,15 @@ Lambda1 = Annotated[
     typer.Option(
         help="Sparsity, more gives fewer edges; auto, cv or stars.",
         autocompletion=one_of("auto", "cv", "stars"),
+        show_default="0.05; nonlinear: 0.01",
     ),
 ]
 Solver = Annotated[
     str | None,
     typer.Option(
-        help="auto, fast, adam or order.", autocompletion=one_of("auto", "fast", "adam", "order")
+        help="auto, fast, adam or order.",
+        autocompletion=one_of("auto", "fast", "adam", "order"),
+        show_default="auto",
     ),
 ]
 Gamma = Annotated[
@@ -64,6 +71,7 @@ Gamma = Annotated[
     typer.Option(
         help="Price of an edge in the search, more gives fewer edges; or auto.",
         autocompletion=one_of("auto"),
+        show_default="auto",
     ),
 ]
 MinEffect = Annotated[
@@ -71,40 +79,60 @@ MinEffect = Annotated[
     typer.Option(
         help="No edge has a smaller |partial correlation|; a number, or auto.",
         autocompletion=one_of("auto"),
+        show_default="auto",
     ),
 ]
 Effort = Annotated[
-    float | None, typer.Option(help="Factor on how long the search goes on; 1 is usual.")
+    float | None, typer.Option(help="Factor on how long the search goes on.", show_default="1")
 ]
 Start = Annotated[
     str | None,
     typer.Option(
-        help="Where the path begins: zero or variance.", autocompletion=one_of("zero", "variance")
+        help="Where the path begins: zero or variance.",
+        autocompletion=one_of("zero", "variance"),
+        show_default="as the solver has it",
     ),
 ]
 Refine = Annotated[
-    bool | None, typer.Option("--refine/--no-refine", help="Search over orders afterwards.")
+    bool | None,
+    typer.Option(
+        "--refine/--no-refine", help="Search over orders afterwards.", show_default="refine"
+    ),
 ]
 KnowledgeFile = Annotated[
-    Path | None, typer.Option(help="Required and forbidden edges: TOML or Tetrad's format.")
+    Path | None,
+    typer.Option(
+        help="Required and forbidden edges: TOML or Tetrad's format.", show_default="nothing"
+    ),
 ]
 Candidates = Annotated[
     str | None,
     typer.Option(
         help="Only plausible edges: correlation, markov or pc.",
         autocompletion=one_of("correlation", "markov", "pc"),
+        show_default="all pairs",
     ),
 ]
 Standardize = Annotated[
     bool | None, typer.Option("--standardize", help="Scale every column to variance one.")
 ]
 Interventions = Annotated[
-    str | None, typer.Option(help="Column that names what was perturbed in each row.")
+    str | None,
+    typer.Option(
+        help="Column that names what was perturbed in each row.", show_default="no such column"
+    ),
 ]
-MaxSteps = Annotated[int | None, typer.Option(help="Steps or sweeps in a stage, at most.")]
-Drop = Annotated[list[str] | None, typer.Option(help="Leave a column out; repeatable.")]
+MaxSteps = Annotated[
+    int | None,
+    typer.Option(help="Steps or sweeps in a stage, at most.", show_default="as the solver has it"),
+]
+Drop = Annotated[
+    list[str] | None,
+    typer.Option(help="Leave a column out; repeatable.", show_default="what is no measurement"),
+]
 Columns = Annotated[
-    list[str] | None, typer.Option(help="Take this column and no others; repeatable.")
+    list[str] | None,
+    typer.Option(help="Take this column and no others; repeatable.", show_default="all others"),
 ]
 Kinds = Annotated[
     list[str] | None,
@@ -112,29 +140,46 @@ Kinds = Annotated[
         "--kind",
         help="What a column is: NAME=number, count, log, yes/no, ordered, days, or its levels from "
         "low to high (NAME=low,middle,high); repeatable.",
+        show_default="as its values look",
     ),
 ]
 Missing = Annotated[
     str | None,
     typer.Option(
-        help="Gaps: em (maximum likelihood, the default), drop (leave rows out) or error.",
+        help="Gaps: em (maximum likelihood), drop (leave rows out) or error.",
         autocompletion=one_of("em", "drop", "error"),
+        show_default="em; nonlinear: error",
     ),
 ]
 DropMissing = Annotated[bool, typer.Option("--drop-missing", help="The same as --missing drop.")]
 Groups = Annotated[
     str | None,
-    typer.Option(help="Column that says which rows belong together; they are resampled together."),
+    typer.Option(
+        help="Column that says which rows belong together; they are resampled together.",
+        show_default="every row by itself",
+    ),
 ]
-Jobs = Annotated[int | None, typer.Option(help="Threads of a fit, processes of resamples.")]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        help="Threads of a fit, processes of resamples.",
+        show_default="threads: as many as BLAS may use; processes: 1",
+    ),
+]
 Checkpoint = Annotated[
     Path | None,
-    typer.Option(help="File that keeps stages and resamples, to go on after a kill."),
+    typer.Option(
+        help="File that keeps stages and resamples, to go on after a kill.",
+        show_default="fit: one beside the results; stability: none",
+    ),
 ]
 Refit = Annotated[
     bool, typer.Option("--refit/--no-refit", help="Fit again standardised, to see what units do.")
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing.")]
+Verbose = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Report every stage and every search, as lines.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Result as JSON, even if quiet.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite results that are there.")]
 

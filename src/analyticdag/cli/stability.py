@@ -77,7 +77,9 @@ def stability_command(
     jobs: Jobs = None,
     seed: Annotated[int, typer.Option(help="Of the resamples.")] = 0,
     checkpoint: Checkpoint = None,
-    out: Annotated[Path | None, typer.Option(help="JSON file for the frequencies.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="JSON file for the frequencies.", show_default="none")
+    ] = None,
     force: Force = False,
     quiet: Quiet = False,
     as_json: AsJson = False,

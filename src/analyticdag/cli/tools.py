@@ -93,7 +93,9 @@ def compare_command(
 
 def report_command(
     run: Annotated[Path, typer.Argument(help="Folder of a saved run.")],
-    out: Annotated[Path | None, typer.Option(help="HTML file; default RUN/report.html.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="HTML file.", show_default="RUN/report.html")
+    ] = None,
     force: Force = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing.")] = False,
 ) -> None:

@@ -48,6 +48,21 @@ class FixedBy(StrEnum):
     NOTHING = "not fixed"
 
 
+# What holds in every graph that fits the data equally well.
+FIXED_BY_DATA = (FixedBy.COLLIDER, FixedBy.ORIENTATION_RULES, FixedBy.INTERVENTIONS)
+# What holds only if the assumption does.
+ASSUMED = (FixedBy.EQUAL_VARIANCES, FixedBy.EQUATIONS)
+
+
+def kind_of(fixed_by: str) -> str:
+    """Return what a direction rests on: "data", "knowledge", "assumption" or nothing: "open"."""
+    if fixed_by in FIXED_BY_DATA:
+        return "data"
+    if fixed_by in ASSUMED:
+        return "assumption"
+    return "knowledge" if fixed_by == FixedBy.KNOWLEDGE else "open"
+
+
 class Edge(NamedTuple):
     """One row of `edges_`.
 

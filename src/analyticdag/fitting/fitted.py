@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from typing import Any
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from analyticdag._typing import BinaryArray, FloatArray, IntArray
-from analyticdag.fitting.edges import Edge, FixedBy
+from analyticdag.drawing.picture import BOXES, Link, Picture, draw, short_number
+from analyticdag.drawing.svg import to_svg
+from analyticdag.errors import MissingDependencyError
+from analyticdag.fitting.edges import Edge, FixedBy, kind_of
 from analyticdag.fitting.finish import Finished
 from analyticdag.graphs import topological_order
 from analyticdag.losses import LossTraits
 from analyticdag.optimize.trace import Status, Trace
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
 
 
 class GraphEstimator(BaseEstimator):  # type: ignore[misc]
@@ -42,6 +50,53 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]
     scale_: FloatArray
     noise_variances_: FloatArray
 
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """Draw what is known with matplotlib and return the axes: causes above their effects.
+
+        A line without a head is an edge whose direction nothing fixes, a hollow head one that
+        only knowledge or an assumption does. Blue increases, red decreases; thicker is a larger
+        partial correlation; numbers are weights.
+        """
+        from analyticdag.drawing.figure import to_axes
+
+        check_is_fitted(self)
+        return to_axes(self._picture(), axes, as_class=True)
+
+    def edges_frame(self) -> pd.DataFrame:
+        """Return the edges as a pandas DataFrame, the strongest first.
+
+        An edge whose direction is open has its ends in the order of the columns, and neither a
+        weight nor a sign.
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise MissingDependencyError("pandas", "data") from error
+        check_is_fitted(self)
+        place = {name: k for k, name in enumerate(self.graph_)}
+        rows = [_row(edge, place) for edge in self.edges_]
+        rows.sort(key=lambda row: -abs(row["partial_correlation"]))
+        return pd.DataFrame(rows, columns=["source", "target", "direction", *Edge._fields[2:]])
+
+    def _repr_html_(self) -> str:
+        """Return scikit-learn's box, with the graph beside it once there is one."""
+        box = super()._repr_mimebundle_().get("text/html", "")
+        if not hasattr(self, "edges_"):
+            return str(box)
+        many = f"<p>{len(self.graph_)} variables, {len(self.edges_)} links: plot() draws them</p>"
+        graph = many if len(self.graph_) > BOXES else to_svg(self._picture(), as_class=True)
+        style = "display:flex;flex-wrap:wrap;gap:1.5rem;align-items:flex-start"
+        return f'<div style="{style}"><div>{box}</div><div>{graph}</div></div>'
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        bundle: dict[str, Any] = super()._repr_mimebundle_(**kwargs)
+        return {**bundle, "text/html": self._repr_html_()} if "text/html" in bundle else bundle
+
+    def _picture(self) -> Picture:
+        place = {name: k for k, name in enumerate(self.graph_)}
+        links = [_link(edge, place) for edge in self.edges_]
+        return draw([str(n) for n in self.graph_], links, as_class=True, use_graphviz=False)
+
     def _keep_graph(
         self,
         names: Sequence[Hashable],
@@ -64,12 +119,49 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]
         ]
 
 
+def _is_open(edge: Edge) -> bool:
+    return edge.fixed_by is FixedBy.NOTHING
+
+
+def _ends(edge: Edge, place: Mapping[Hashable, int]) -> tuple[Hashable, Hashable]:
+    """Return the ends of an edge; those of an open one in the order of the columns."""
+    turned = _is_open(edge) and place[edge.source] > place[edge.target]
+    return (edge.target, edge.source) if turned else (edge.source, edge.target)
+
+
+def _row(edge: Edge, place: Mapping[Hashable, int]) -> dict[str, Any]:
+    """Return a row of the table; what belongs to a direction is left out where there is none."""
+    source, target = _ends(edge, place)
+    row = {**edge._asdict(), "source": source, "target": target, "direction": "directed"}
+    if _is_open(edge):
+        row |= {"direction": "open", "weight": np.nan, "standard_error": np.nan}
+        row["partial_correlation"] = abs(edge.partial_correlation)
+    return {**row, "fixed_by": str(edge.fixed_by)}
+
+
+def _link(edge: Edge, place: Mapping[Hashable, int]) -> Link:
+    """Return an edge as it is drawn, without a number where the direction is open."""
+    source, target = _ends(edge, place)
+    is_open = _is_open(edge)
+    about = "direction open" if is_open else f"weight {edge.weight:.4g}"
+    return Link(
+        source=place[edge.source],
+        target=place[edge.target],
+        weight=edge.weight,
+        strength=abs(edge.partial_correlation),
+        kind=kind_of(edge.fixed_by),
+        is_open=is_open,
+        label="" if is_open else short_number(edge.weight),
+        description=f"{source} {'—' if is_open else '→'} {target}, {about}",
+    )
+
+
 def _class_graph(names: Sequence[Hashable], edges: tuple[Edge, ...]) -> nx.DiGraph:
     """Return what is known: both arcs, with open=True, where nothing fixes the direction."""
     graph = nx.DiGraph()
     graph.add_nodes_from(names)
     for edge in edges:
-        is_open = edge.fixed_by is FixedBy.NOTHING
+        is_open = _is_open(edge)
         graph.add_edge(edge.source, edge.target, open=is_open)
         if is_open:
             graph.add_edge(edge.target, edge.source, open=True)

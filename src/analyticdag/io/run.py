@@ -19,7 +19,7 @@ from analyticdag._parameters import shown
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag._validation import column_names
 from analyticdag.errors import InputError
-from analyticdag.fitting.edges import FixedBy, directions
+from analyticdag.fitting.edges import FixedBy, directions, kind_of
 from analyticdag.graphs import edge_list, to_cpdag, topological_order
 from analyticdag.io.audit import Audit
 from analyticdag.io.state import Fitted, estimator_of
@@ -27,11 +27,6 @@ from analyticdag.knowledge import Knowledge
 from analyticdag.linear.estimator import AnalyticDAG
 from analyticdag.optimize.trace import Trace
 from analyticdag.tables.look import Look
-
-# What holds in every graph that fits the data equally well.
-FIXED_BY_DATA = (FixedBy.COLLIDER, FixedBy.ORIENTATION_RULES, FixedBy.INTERVENTIONS)
-# What holds only if the assumption does.
-ASSUMED = (FixedBy.EQUAL_VARIANCES, FixedBy.EQUATIONS)
 
 
 @dataclass(frozen=True)
@@ -51,11 +46,7 @@ class EdgeRecord:
     @property
     def kind(self) -> str:
         """What the direction rests on: "data", "knowledge", "assumption" or nothing: "open"."""
-        if self.fixed_by in FIXED_BY_DATA:
-            return "data"
-        if self.fixed_by in ASSUMED:
-            return "assumption"
-        return "knowledge" if self.fixed_by == FixedBy.KNOWLEDGE else "open"
+        return kind_of(self.fixed_by)
 
     @property
     def strength(self) -> float:

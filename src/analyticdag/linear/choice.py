@@ -72,6 +72,9 @@ class LossChoice:
         """By how much it won."""
         return abs(self.equal - self.unequal)
 
+    def __repr__(self) -> str:
+        return f"LossChoice({self.loss}: {self.reason})"
+
     def as_dict(self) -> dict[str, Any]:
         """Return plain data: both scores, the decision and its margin."""
         record = {**asdict(self), "loss": self.loss, "margin": self.margin, "reason": self.reason}

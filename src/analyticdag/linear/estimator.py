@@ -24,6 +24,7 @@ from analyticdag._validation import (
     column_names,
     remember_columns,
 )
+from analyticdag._watch import watched
 from analyticdag.acyclicity import Acyclicity
 from analyticdag.effects import Known, Outcome, intervene, sample
 from analyticdag.errors import NotConvergedWarning, ParameterError, ScaleWarning
@@ -73,7 +74,7 @@ class AnalyticDAG(GraphEstimator):
     standardize : learn on columns scaled to variance one; `weights_` refer to those.
     random_state : seed of the search; None is a fixed seed.
     n_jobs : threads of the search, None for as many as BLAS may use; no result depends on it.
-    verbose : 1 reports every stage to the logger "analyticdag".
+    verbose : 1 shows a bar on a terminal and in a notebook, elsewhere a line for every stage.
     checkpoint : file that keeps the path after every stage: a killed fit goes on when repeated.
     gamma : price of an edge in the search, more gives fewer edges; "auto" lets the data choose.
     min_effect : no edge has a smaller |partial correlation|; "auto" goes by misfit of the rows.
@@ -118,7 +119,7 @@ class AnalyticDAG(GraphEstimator):
     interventions_ : (n, d) mask of what was perturbed; None where nothing was.
     causal_order_ : column indices, every cause before its effects: the certificate of a DAG.
     edges_ : tuple of Edge, by name: weight, standard error, partial correlation, what fixed the
-        direction, and whether it nearly was no edge. `pandas.DataFrame(edges_)` is a table.
+        direction, and whether it nearly was no edge. `edges_frame()` is a table of them.
     removed_edges_ : list of (source, target) that were dropped to break cycles or to respect
         max_parents.
     h_ : the constraint at `weights_`; zero.
@@ -205,7 +206,7 @@ class AnalyticDAG(GraphEstimator):
             options.check_gaps()
             used = full_rows(options.missing, values)
             values, perturbed = values[used], None if perturbed is None else perturbed[used]
-        with one_blas_thread(), held_checkpoint(options.checkpoint):
+        with watched(options.verbose), one_blas_thread(), held_checkpoint(options.checkpoint):
             statistics = Statistics.from_table(
                 values, names, standardize=options.standardize, perturbed=perturbed
             )
@@ -223,7 +224,7 @@ class AnalyticDAG(GraphEstimator):
             values, n_samples, column_names(self, len(values)), standardize=options.standardize
         )
         _warn_about_scales(statistics, options)
-        with one_blas_thread(), held_checkpoint(options.checkpoint):
+        with watched(options.verbose), one_blas_thread(), held_checkpoint(options.checkpoint):
             fit = Fit(statistics, options, like=S)
             return self._keep(fit, learn(fit))
 

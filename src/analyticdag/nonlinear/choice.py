@@ -40,6 +40,9 @@ class VarianceChoice:
     reason: str
     spread: float | None = None
 
+    def __repr__(self) -> str:
+        return f"VarianceChoice({self.variance}: {self.reason})"
+
     def as_dict(self) -> dict[str, Any]:
         """Return plain data in the form of the linear estimator's choice, which has scores too."""
         scores = dict.fromkeys(("equal", "unequal", "kurtosis", "margin"))

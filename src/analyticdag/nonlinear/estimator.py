@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from analyticdag._tables import constant_columns
 from analyticdag._typing import BinaryArray, FloatArray
 from analyticdag._validation import check_table, column_names
+from analyticdag._watch import watched
 from analyticdag.acyclicity import Acyclicity
 from analyticdag.errors import (
     DataError,
@@ -85,7 +86,7 @@ class NonlinearDAG(GraphEstimator):
     dtype : "float64" or "float32"
     device : "auto" (or None) for a GPU where Torch has one, or the name of a Torch device.
     random_state : seed of the first weights, the batches and the held-out rows. None is fixed.
-    verbose : 1 reports every stage to the logger "analyticdag".
+    verbose : 1 shows a bar on a terminal and in a notebook, elsewhere a line for every stage.
     checkpoint : None, or a file that keeps the state after every stage; a fit that was killed goes
         on from there when repeated.
 
@@ -169,7 +170,7 @@ class NonlinearDAG(GraphEstimator):
         # constant column is replaced by noise.
         noise = np.random.default_rng(options.seed).standard_normal(rows.shape)
         rows = np.where(statistics.constant, noise, rows)
-        with held_checkpoint(options.checkpoint):
+        with watched(options.verbose), held_checkpoint(options.checkpoint):
             try:
                 learned = learn(rows, ~statistics.constant, options, known)
             except np.linalg.LinAlgError as error:

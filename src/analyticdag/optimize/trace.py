@@ -138,6 +138,14 @@ class Trace:
     start: str = ""
     plan: str = ""
 
+    def __repr__(self) -> str:
+        told = [self.plan] if self.plan else []
+        for one in self.search:
+            told.append(f"{one.loss}: best score {one.score:.6g}, reached {one.returns} times")
+        if stages := self.stages():
+            told.append(f"path: {len(stages)} stages from {self.start}, h={stages[-1].h:.3g}")
+        return f"Trace({'; '.join(told) or 'empty'})"
+
     def __iter__(self) -> Iterator[TraceRecord]:
         return iter(self.records)
 

@@ -2,9 +2,7 @@
 
 | module        | holds                                                                         |
 |---------------|-------------------------------------------------------------------------------|
-| `layout.py`   | where the nodes go: layers, few crossings                                     |
-| `graphviz.py` | the same by Graphviz's dot, where it is installed                             |
-| `picture.py`  | the graph as shapes, which the page shows even without JavaScript             |
+| `picture.py`  | a saved run as shapes, which the page shows even without JavaScript           |
 | `plots.py`    | the trace of the solver, and the choice of lambda, as line plots              |
 | `text.py`     | what the report says in words                                                 |
 | `page.py`     | everything put into the template, with names escaped as data                  |

@@ -18,10 +18,11 @@ import jinja2
 import markupsafe
 
 from analyticdag._files import write_text
+from analyticdag.drawing.picture import BOXES, Picture
 from analyticdag.io.folder import made
 from analyticdag.io.outputs import reserved
 from analyticdag.io.run import SavedRun
-from analyticdag.report.picture import BOXES, Picture, draw
+from analyticdag.report.picture import picture_of
 from analyticdag.report.plots import (
     BOTTOM,
     HEIGHT,
@@ -65,7 +66,7 @@ def render_report(run: SavedRun) -> str:
     environment.filters["count"] = count
     style = _asset("report.css")
     script = "(function () {\n'use strict';\n" + "\n".join(map(_asset, SCRIPTS)) + "\n})();"
-    picture = draw(run, as_class=is_class(run))
+    picture = picture_of(run, as_class=is_class(run))
     return environment.get_template("report.html").render(
         **_context(run, picture),
         style=markupsafe.Markup(style),

@@ -1,221 +1,33 @@
-"""The graph as a picture: boxes, curves and arrow heads, as numbers a template can write down.
+"""A saved run as a picture: what is written beside its edges and what is said about them.
 
-The page shows this picture without a line of JavaScript; the viewer then takes hold of the very
-same elements. Up to `BOXES` nodes are boxes with their names; more are dots, and names appear
-where the reader points.
+The page shows the picture without a line of JavaScript; the viewer then takes hold of the very same
+elements.
 """
 
 from __future__ import annotations
 
-import math
-import unicodedata
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-
+from analyticdag.drawing.picture import Link, Picture, draw, short_number
 from analyticdag.io.run import EdgeRecord, SavedRun
-from analyticdag.report.graphviz import graphviz_layout
-from analyticdag.report.layout import layered_layout
-
-BOXES = 120
-LABELLED_EDGES = 40
-_LABEL_LENGTH = 18
-_BOX_HEIGHT = 30.0
-_DOT = 7.0
-_HEAD = 9.0
-
-Point = tuple[float, float]
 
 
-@dataclass(frozen=True)
-class Node:
-    """One node: centre, size of its box (a dot when round), and the text that fits."""
-
-    index: int
-    name: str
-    label: str
-    x: float
-    y: float
-    width: float
-    height: float
+def picture_of(run: SavedRun, *, as_class: bool = False) -> Picture:
+    """Draw a run; `as_class` leaves the heads of open edges away."""
+    return draw(run.names, [_link(run, edge) for edge in run.edges], as_class=as_class)
 
 
-@dataclass(frozen=True)
-class Curve:
-    """One edge: its path, arrow head, where its weight is written, and how thick it is."""
-
-    index: int
-    path: str
-    head: str
-    label_at: Point
-    label: str
-    thickness: float
-    bends: tuple[Point, ...]
-    classes: str
-    description: str
-
-
-@dataclass(frozen=True)
-class Picture:
-    """Everything to draw, in pixels."""
-
-    nodes: tuple[Node, ...]
-    curves: tuple[Curve, ...]
-    width: float
-    height: float
-    dots: bool
-    labelled: bool
-
-
-def draw(run: SavedRun, *, as_class: bool = False) -> Picture:
-    """Lay out a run and compute its shapes; `as_class` draws open edges without arrow heads."""
-    dots = run.n_nodes > BOXES
-    labels = [short_label(name) for name in run.names]
-    widths = [2 * _DOT if dots else _text_width(label) + 24.0 for label in labels]
-    height = 2 * _DOT if dots else _BOX_HEIGHT
-    gaps = {"gap": 8.0, "layer_gap": 60.0} if dots else {}
-    layout = graphviz_layout(run.adjacency, widths, height, **gaps)
-    if layout is None:
-        layout = layered_layout(run.adjacency, widths, lane=1.0 if dots else 10.0, **gaps)
-    nodes = tuple(
-        Node(k, name, labels[k], float(layout.x[k]), float(layout.y[k]), widths[k], height)
-        for k, name in enumerate(run.names)
-    )
-    curves = _curves(run, nodes, layout.bends, as_class=as_class)
-    labelled = len(curves) <= LABELLED_EDGES and not dots
-    return Picture(nodes, curves, layout.width, layout.height, dots, labelled)
-
-
-def short_label(name: str) -> str:
-    """Return a name as it fits into a box: one line, cut with an ellipsis."""
-    text = " ".join("".join(c if c.isprintable() else " " for c in name).split()) or "(blank)"
-    return text if len(text) <= _LABEL_LENGTH else text[: _LABEL_LENGTH - 1] + "…"
-
-
-def _text_width(text: str) -> float:
-    """Estimate a width at 13 pixels; there is no font to ask."""
-    return sum(14.0 if unicodedata.east_asian_width(c) in "WF" else 8.0 for c in text)
-
-
-def _curves(
-    run: SavedRun,
-    nodes: Sequence[Node],
-    bends: Sequence[tuple[Point, ...]],
-    *,
-    as_class: bool,
-) -> tuple[Curve, ...]:
-    strongest = max((edge.strength for edge in run.edges), default=0.0) or 1.0
-    curves = []
-    for k, (edge, route) in enumerate(zip(run.edges, _routes(run, nodes, bends), strict=True)):
-        sign = "neg" if edge.weight < 0 else "pos"
-        is_open = run.is_open(edge)
-        length = 0.0 if as_class and is_open else _HEAD  # without a head the line goes all the way
-        curves.append(
-            Curve(
-                index=k,
-                path=curve_path(route, length),
-                head=head_path(route),
-                label_at=_label_place(route, k),
-                label=_short(edge.strength if is_open else edge.weight),
-                thickness=round(1.2 + 2.6 * math.sqrt(edge.strength / strongest), 2),
-                bends=bends[k],
-                classes=f"edge {sign}{' open' if is_open else ''} by-{edge.kind}",
-                description=_description(run, edge),
-            )
-        )
-    return tuple(curves)
-
-
-def _short(number: float) -> str:
-    return f"{number:.2f}" if abs(number) >= 0.005 else f"{number:.1g}"
-
-
-def _description(run: SavedRun, edge: EdgeRecord) -> str:
+def _link(run: SavedRun, edge: EdgeRecord) -> Link:
     i, j, is_open = run.ends(edge)
     if is_open:
-        return f"{run.names[i]} — {run.names[j]}, strength {edge.strength:.3g}, direction open"
-    return f"{run.names[i]} → {run.names[j]}, weight {edge.weight:.4g}"
-
-
-def _routes(
-    run: SavedRun, nodes: Sequence[Node], bends: Sequence[tuple[Point, ...]]
-) -> list[list[Point]]:
-    """Return the points of every edge, from the border of its cause to that of its effect."""
-    leaving: dict[int, list[tuple[float, int]]] = defaultdict(list)
-    arriving: dict[int, list[tuple[float, int]]] = defaultdict(list)
-    towards, back = [], []
-    for k, (edge, points) in enumerate(zip(run.edges, bends, strict=True)):
-        source, target = nodes[edge.source], nodes[edge.target]
-        towards.append(points[0] if points else (target.x, target.y))
-        back.append(points[-1] if points else (source.x, source.y))
-        leaving[edge.source].append((towards[k][0], k))
-        arriving[edge.target].append((back[k][0], k))
-    out = _shifts(nodes, leaving)
-    into = _shifts(nodes, arriving)
-    return [
-        [
-            _port(nodes[edge.source], towards[k], out[k], 0.0),
-            *bends[k],
-            _port(nodes[edge.target], back[k], into[k], 1.0),
-        ]
-        for k, edge in enumerate(run.edges)
-    ]
-
-
-def _shifts(nodes: Sequence[Node], ends: Mapping[int, list[tuple[float, int]]]) -> dict[int, float]:
-    """Return how far from the middle of its node each edge ends, so that heads stay apart.
-
-    Several edges are spread in the order they come from; one alone leans towards its other end.
-    """
-    shifts = {}
-    for index, places in ends.items():
-        node = nodes[index]
-        reach = max(node.width / 2.0 - 10.0, 0.0)
-        gap = min(15.0, 2.0 * reach / max(len(places) - 1, 1))
-        for rank, (x, k) in enumerate(sorted(places)):
-            lean = min(max((x - node.x) * 0.22, -reach), reach)
-            shifts[k] = lean if len(places) == 1 else (rank - (len(places) - 1) / 2.0) * gap
-    return shifts
-
-
-def _port(node: Node, other: Point, shift: float, clearance: float) -> Point:
-    side = 1.0 if other[1] >= node.y else -1.0
-    return node.x + shift, node.y + side * (node.height / 2.0 + clearance)
-
-
-def curve_path(route: Sequence[Point], head: float = _HEAD) -> str:
-    """Return a smooth path through the points that leaves and arrives vertically."""
-    *before, (x, y) = route
-    end = (x, y - math.copysign(head * 0.7, y - before[-1][1]))  # where the head begins
-    points = [*before, end]
-    slopes = [0.0, *(_slope(*points[k - 1 : k + 2]) for k in range(1, len(points) - 1)), 0.0]
-    parts = [f"M{points[0][0]:.1f},{points[0][1]:.1f}"]
-    for (x, y), (u, v), m, n in zip(points, points[1:], slopes, slopes[1:], strict=False):
-        # A vertical end may bend over half of the way, a passage over a third (Hermite).
-        p, q = (v - y) / (3.0 if m else 2.0), (v - y) / (3.0 if n else 2.0)
-        parts.append(f"C{x + m * p:.1f},{y + p:.1f} {u - n * q:.1f},{v - q:.1f} {u:.1f},{v:.1f}")
-    return " ".join(parts)
-
-
-def _slope(a: Point, b: Point, c: Point) -> float:
-    """Return how far a curve leans at b; upright where it turns back, so that it never swings."""
-    if (b[0] - a[0]) * (c[0] - b[0]) <= 0.0 or c[1] == a[1]:
-        return 0.0
-    return (c[0] - a[0]) / (c[1] - a[1])
-
-
-def head_path(route: Sequence[Point]) -> str:
-    """Return the arrow head at the end of a route, pointing along it."""
-    (_, v), (x, y) = route[-2], route[-1]
-    back = y - math.copysign(_HEAD, y - v)
-    half = _HEAD * 0.42
-    return f"M{x:.1f},{y:.1f} L{x - half:.1f},{back:.1f} L{x + half:.1f},{back:.1f} Z"
-
-
-def _label_place(route: Sequence[Point], index: int) -> Point:
-    # Neighbouring edges carry their weights at different heights, or the numbers would collide.
-    share = 0.5 + 0.13 * ((index % 3) - 1)
-    middle = (len(route) - 1) // 2
-    (x, y), (u, v) = route[middle], route[middle + 1]
-    ease = share * share * (3.0 - 2.0 * share)
-    return round(x + (u - x) * ease, 1), round(y + (v - y) * share, 1)
+        about = f"{run.names[i]} — {run.names[j]}, strength {edge.strength:.3g}, direction open"
+    else:
+        about = f"{run.names[i]} → {run.names[j]}, weight {edge.weight:.4g}"
+    return Link(
+        source=edge.source,
+        target=edge.target,
+        weight=edge.weight,
+        strength=edge.strength,
+        kind=edge.kind,
+        is_open=is_open,
+        label=short_number(edge.strength if is_open else edge.weight),
+        description=about,
+    )

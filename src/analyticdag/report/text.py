@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from analyticdag.fitting.edges import FixedBy
+from analyticdag.drawing.picture import short_label
+from analyticdag.fitting.edges import FixedBy, kind_of
 from analyticdag.io.audit import Audit
 from analyticdag.io.run import EdgeRecord, SavedRun
 from analyticdag.losses import loss_traits
-from analyticdag.report.picture import short_label
 
 CITATION = (
     "Zhang, Z., Ng, I., Gong, D., Liu, Y., Gong, M., Huang, B., Zhang, K., van den Hengel, A., "
@@ -164,11 +164,7 @@ def certainty(run: SavedRun) -> list[tuple[str, str, int, str]]:
         "causes plus noise prefers this way round",
         FixedBy.NOTHING: "left open: the reverse fits the data as well",
     }
-    return [(str(label), _kind(label), counts[label], text) for label, text in meaning.items()]
-
-
-def _kind(label: FixedBy) -> str:
-    return EdgeRecord(0, 1, 1.0, label).kind
+    return [(str(label), kind_of(label), counts[label], text) for label, text in meaning.items()]
 
 
 def effects(run: SavedRun) -> str:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
-from analyticdag.report.layout import GAP, LAYER_GAP, Layout, framed
+from analyticdag.drawing.layout import GAP, LAYER_GAP, Layout, framed
 
 SECONDS = 10.0
 # Graphviz counts in inches; a pixel is taken for one of its points.
