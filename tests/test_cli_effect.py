@@ -1,14 +1,19 @@
-"""`analyticdag check`, and `compare` link by link."""
+"""`analyticdag effect`, `effects` and `check`, and `compare` link by link."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
+
+from analyticdag import AnalyticDAG
+from analyticdag._tables import NamedColumns
+from analyticdag.io import record_of, save_run
 
 Command: TypeAlias = Callable[..., Any]  # the fixture of conftest.py
 
@@ -23,6 +28,94 @@ def table(tmp_path: Path) -> Path:
     path = tmp_path / "garden.csv"
     np.savetxt(path, rows, delimiter=",", header="rain,sprinkler,wet,news", comments="")
     return path
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run in which rain and sprinkler cause wet, and wet — mud is what follows from it."""
+    rng = np.random.default_rng(3)
+    rain, sprinkler, e, f, g = rng.normal(size=(5, 500))
+    wet = rain + sprinkler + 0.5 * e
+    table = NamedColumns(
+        np.column_stack([rain, sprinkler, wet, wet + f, rain + 0.5 * g]),
+        ["rain", "sprinkler", "wet", "mud", "cloud"],
+    )
+    model = AnalyticDAG(loss="likelihood-nv").fit(table)
+    return save_run(record_of(model), tmp_path_factory.mktemp("runs") / "garden")
+
+
+def test_an_effect_in_words(command: Command, saved: Path) -> None:
+    result = command(
+        *("effect", saved, "--of", "sprinkler", "--on", "mud"),
+        *("--unit", "sprinkler=litre", "--unit", "mud=cm"),
+    )
+    assert result.code == 0
+    assert result.err == ""
+    lines = result.out.splitlines()
+    assert re.match(r"one more litre of sprinkler → \+\S+ \[\S+, \S+\] cm of mud", lines[0])
+    assert lines[1].startswith("in standard deviations: +")
+    assert any(text.startswith("  sprinkler → wet → mud  +") for text in lines)
+    assert lines[-1].startswith(("a regression of mud on sprinkler", "the least it can adjust"))
+
+
+def test_an_effect_as_json(command: Command, saved: Path) -> None:
+    found = json.loads(command("effect", saved, "--of", "sprinkler", "--on", "mud", "--json").out)
+    assert found["identified"]
+    assert found["interval"][0] < found["value"] < found["interval"][1]
+    assert found["direct"] + found["mediated"] == pytest.approx(found["value"])
+    assert found["sentence"].startswith("one more unit of sprinkler → ")
+
+
+def test_an_open_effect_names_what_would_settle_it(command: Command, saved: Path) -> None:
+    result = command("effect", saved, "--of", "cloud", "--on", "rain")
+    assert "one of 0, " in result.out
+    assert "not identified: cloud — rain is open" in result.out
+    assert "knowing the direction of cloud — rain alone would settle it" in result.out
+    assert re.search(r"no effect of cloud on rain in \d of the \d graphs", result.out)
+
+
+def test_what_moves_an_outcome(command: Command, saved: Path) -> None:
+    result = command("effects", saved, "--on", "mud")
+    lines = result.out.splitlines()
+    assert lines[0] == "what moves mud, the surest and strongest first:"
+    assert any(re.match(r"  one more unit of wet +\+\S+ \[.*sd\)", text) for text in lines)
+    found = json.loads(command("effects", saved, "--on", "mud", "--json").out)
+    sizes = [abs(row["standardized"]) for row in found["effects"]]
+    assert sizes == sorted(sizes, reverse=True)
+    nothing = command("effects", saved, "--on", "sprinkler")
+    assert nothing.out == "nothing in this graph can move sprinkler\n"
+
+
+def test_several_causes(command: Command, saved: Path) -> None:
+    result = command("effect", saved, "--of", "rain", "--of", "sprinkler", "--on", "mud")
+    assert "with the other causes held fixed" in result.out
+    assert result.out.count("one more unit of") == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--of", "snow", "--on", "mud"), "cause='snow' is no column"),
+        (("--of", "mud", "--on", "mud"), "name two different columns"),
+        (("--of", "wet", "--on", "mud", "--unit", "litre"), "--unit takes NAME=UNIT"),
+        (("--of", "wet", "--on", "mud", "--level", "95"), "level must be a number"),
+        (("--on", "mud"), "Missing option '--of'"),
+    ],
+)
+def test_bad_input_is_one_line(
+    command: Command, saved: Path, words: tuple[str, ...], said: str
+) -> None:
+    result = command("effect", saved, *words)
+    assert result.code == 2
+    assert said in result.err
+    assert result.err.count("\n") == 1
+    assert result.out == ""
+
+
+def test_a_run_that_is_not_there(command: Command, tmp_path: Path) -> None:
+    result = command("effects", tmp_path / "none", "--on", "mud")
+    assert result.code == 2
+    assert "name the folder of a saved run" in result.err
 
 
 def test_a_graph_that_fits(command: Command, table: Path, tmp_path: Path) -> None:

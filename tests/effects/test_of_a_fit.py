@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
+import json
+import re
+
 import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
 
 from analyticdag import AnalyticDAG, Knowledge
-from analyticdag.effects import check_graph, effects, fit_graph, total_effect
+from analyticdag.effects import check_graph, effects, fit_graph, joint_effect, total_effect
 from analyticdag.errors import InputError, OpenEdgesWarning, ParameterError
 
 
@@ -41,6 +45,9 @@ def test_an_open_edge_gives_a_set_of_effects() -> None:
     assert effect.interval[0] <= 0.0 < 0.5 <= effect.interval[1]
     assert "not identified" in str(effect)
     assert ("age", "sbp") in effect.open_edges
+    assert effect.settling == (("age", "sbp"),)
+    assert (effect.n_members, effect.n_zero) == (3, 1)  # a tree of three nodes has three roots
+    json.dumps(effect.as_dict(), allow_nan=False)
 
 
 def test_knowledge_settles_it() -> None:
@@ -53,6 +60,52 @@ def test_knowledge_settles_it() -> None:
     assert total_effect(model, "sbp", "age").possible == (0.0,)
     assert total_effect(model, "sbp", "chol").possible == (0.0,)
     assert [row.cause for row in effects(model, on="sbp")] == ["age"]
+
+
+def test_an_effect_reads_as_a_sentence() -> None:
+    known = Knowledge(tiers=[["age"], ["sbp", "chol"]])
+    effect = total_effect(
+        AnalyticDAG(loss="likelihood-nv", knowledge=known).fit(health()), "age", "sbp"
+    )
+    said = effect.sentence({"age": "year", "sbp": "mmHg"})
+    assert re.fullmatch(r"one more year of age → \+0\.\d+ \[0\.\d+, 0\.\d+\] mmHg of sbp", said)
+    assert str(effect) == said.replace("year", "unit").replace("mmHg of", "in")
+    assert [path.nodes for path in effect.paths] == [("age", "sbp")]
+    assert (effect.direct, effect.mediated) == (effect.value, 0.0)
+    assert effect.standardized == pytest.approx(effect.value / effect.unit)
+
+
+def test_several_causes_are_set_at_once() -> None:
+    table = health()
+    table["stroke"] = table["sbp"] / 10 + table["chol"] + np.random.default_rng(1).normal(size=500)
+    known = Knowledge(tiers=[["age"], ["sbp", "chol"], ["stroke"]])
+    model = AnalyticDAG(loss="likelihood-nv", knowledge=known).fit(table)
+    joint = joint_effect(model, ["age", "sbp"], "stroke")
+    assert joint.identified
+    # With blood pressure held fixed, age acts through cholesterol alone.
+    assert joint.values == pytest.approx([0.04, 0.1], abs=0.02)
+    with pytest.raises(ParameterError, match="causes must be a list of columns"):
+        joint_effect(model, "age", "stroke")
+    with pytest.raises(ParameterError, match="must be different columns"):
+        joint_effect(model, ["age", "stroke"], "stroke")
+
+
+def test_paths_are_cut_to_the_strongest() -> None:
+    d = 9
+    graph = nx.DiGraph([(i, j) for i in range(d) for j in range(i + 1, d)])
+    X = np.random.default_rng(0).normal(size=(200, d)).cumsum(axis=1)
+    effect = total_effect(fit_graph(graph, X), 0, d - 1)
+    assert effect.n_paths == 2 ** (d - 2)
+    sizes = [abs(path.value) for path in effect.paths]
+    assert len(sizes) == 20
+    assert sizes == sorted(sizes, reverse=True)
+    weights = fit_graph(graph, X).equations
+    unit = effect.unit
+    every = [
+        abs(np.prod([weights.weights[a, b] for a, b in itertools.pairwise(path)])) * unit
+        for path in nx.all_simple_paths(graph, 0, d - 1)
+    ]
+    assert sizes == pytest.approx(sorted(every, reverse=True)[:20])
 
 
 def test_standardising_changes_no_effect() -> None:

@@ -5,6 +5,8 @@
     analyticdag stability data.csv   which edges come back on resampled rows
     analyticdag simulate ER2         data with a known graph
     analyticdag compare A B          how far one graph is from another, link by link
+    analyticdag effect RUN --of X --on Y    what one more unit of X does to Y
+    analyticdag effects RUN --on Y   what moves Y, the strongest first
     analyticdag check GRAPH data.csv whether a graph from anywhere fits a table
     analyticdag constraints          the constraints there are, and when to use which
     analyticdag demo                 learn a protein network from real cells
@@ -20,7 +22,8 @@ already is overwritten only with --force, and an input never.
 | `record.py`     | from a fitted estimator to what is saved, with its page               |
 | `answer.py`     | the answer in words                                                   |
 | `stability.py`  | `stability`                                                           |
-| `effect.py`     | `check`                                                               |
+| `effect.py`     | `effect`, `effects`                                                   |
+| `check.py`      | `check`                                                               |
 | `tools.py`      | `simulate`, `compare`, `report`                                       |
 | `demo.py`       | `demo`                                                                |
 | `options.py`    | options that several commands take                                    |
@@ -38,8 +41,9 @@ from rich.console import Console
 from rich.table import Table
 
 from analyticdag import __version__
+from analyticdag.cli.check import check_command
 from analyticdag.cli.demo import demo_command
-from analyticdag.cli.effect import check_command
+from analyticdag.cli.effect import effect_command, effects_command
 from analyticdag.cli.fit import fit_command
 from analyticdag.cli.interrupt import INTERRUPTED, Interrupt, interruptible
 from analyticdag.cli.progress import printable
@@ -60,6 +64,8 @@ app.command("report")(report_command)
 app.command("stability")(stability_command)
 app.command("simulate")(simulate_command)
 app.command("compare")(compare_command)
+app.command("effect")(effect_command)
+app.command("effects")(effects_command)
 app.command("check")(check_command)
 app.command("demo")(demo_command)
 

@@ -1,9 +1,12 @@
 """What happens to Y if X is changed: effects, over all graphs that the data leave possible.
 
-- ``total``: `total_effect`, one cause and one outcome;
+- ``total``: `total_effect`, one cause and one outcome; ``effect``: what it returns;
+- ``joint``: `joint_effect`, several causes at once;
+- ``paths``: the paths that carry an effect;
 - ``table``: `effects`, all pairs or everything that moves one outcome;
 - ``what_if``: `sample` and `intervene`, rows and distributions when columns are set;
 - ``check``: `check_graph` and `fit_graph`, for a graph from anywhere;
+- ``hidden``: pairs that look as if they had a common cause that was not measured;
 - ``known``: what these are computed from: a class of graphs and the moments of the data;
 - ``equations``: the equations of one DAG, total effects and their standard errors;
 - ``adjustment``: which columns a regression should adjust for.
@@ -12,9 +15,11 @@
 from __future__ import annotations
 
 from analyticdag.effects.check import GraphCheck, Independence, check_graph, fit_graph
+from analyticdag.effects.effect import Effect
+from analyticdag.effects.joint import JointEffect, joint_effect
 from analyticdag.effects.known import Known
 from analyticdag.effects.table import EffectRow, effects
-from analyticdag.effects.total import Effect, total_effect
+from analyticdag.effects.total import total_effect
 from analyticdag.effects.what_if import Outcome, intervene, sample
 
 __all__ = [
@@ -22,12 +27,14 @@ __all__ = [
     "EffectRow",
     "GraphCheck",
     "Independence",
+    "JointEffect",
     "Known",
     "Outcome",
     "check_graph",
     "effects",
     "fit_graph",
     "intervene",
+    "joint_effect",
     "sample",
     "total_effect",
 ]

@@ -15,6 +15,7 @@ W[i, j] is T[x, i]·T[j, y], so
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -67,8 +68,23 @@ class Equations:
         left: IntArray = self.moments.samples_of - self.graph.sum(axis=0) - 1
         return left
 
+    def without_causes_of(self, nodes: Collection[int]) -> Equations:
+        """Return the equations once these nodes are set from outside: nothing moves them."""
+        graph = self.graph.copy()
+        graph[:, list(nodes)] = False
+        return Equations(graph, self.moments)
+
     def standard_errors(self, cause: int) -> FloatArray:
         """Return the standard errors of the total effects of one node on all others."""
+        if cause not in self._errors:
+            self._errors[cause] = self._standard_errors(cause)
+        return self._errors[cause]
+
+    @cached_property
+    def _errors(self) -> dict[int, FloatArray]:
+        return {}
+
+    def _standard_errors(self, cause: int) -> FloatArray:
         T = self.paths
         u = np.zeros(len(T))
         for found in regressions_of(self.moments, self._of_children(cause)):

@@ -6,7 +6,7 @@ the data to fit its equations to.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral
@@ -17,9 +17,13 @@ import numpy as np
 
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.effects.equations import Equations
+from analyticdag.effects.hidden import hidden_pairs
 from analyticdag.errors import InputError, ParameterError
-from analyticdag.graphs.members import member_of, open_edges, orientations
+from analyticdag.graphs.members import count_members, member_of, open_edges, orientations
 from analyticdag.moments import Moments
+
+# With more open edges than this, 2^10 orientations or more are possible: too many to list.
+MOST_OPEN = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,12 +85,44 @@ class Known:
         """The equations of the member."""
         return Equations(self.member, self.moments)
 
-    def choices(self, nodes: Sequence[int]) -> list[Equations]:
+    def choices_at(self, nodes: tuple[int, ...]) -> list[Equations]:
+        """Return the `choices` at those of the nodes that have open edges, unless too many."""
+        unsettled = tuple(node for node in nodes if self.open_at(node))
+        if sum(len(self.open_at(node)) for node in unsettled) > MOST_OPEN:
+            raise ParameterError(
+                f"{[self.names[x] for x in unsettled]} have more than {MOST_OPEN} open edges "
+                "together, too many to try all members; settle some of them with knowledge, or set "
+                "fewer columns"
+            )
+        return self.choices(unsettled)
+
+    def choices(self, nodes: tuple[int, ...]) -> list[Equations]:
         """Return the equations of one member for each way to point the open edges at `nodes`."""
+        if nodes not in self._equations:
+            self._equations[nodes] = [self._equations_of(edges) for edges in self._classes(nodes)]
+        return self._equations[nodes]
+
+    def counts(self, nodes: tuple[int, ...]) -> list[int | None]:
+        """Return how many members there are for each of the `choices`; None where too many."""
+        if nodes not in self._counts:
+            self._counts[nodes] = [count_members(edges) for edges in self._classes(nodes)]
+        return self._counts[nodes]
+
+    def _classes(self, nodes: tuple[int, ...]) -> list[BoolArray]:
+        """Return the class for each way to point the open edges at `nodes`."""
         classes = [self.edges]
         for node in nodes:
             classes = [after for before in classes for after in orientations(before, node)]
-        return [self._equations_of(edges) for edges in classes]
+        return classes
+
+    # All pairs ask for the same few members again and again.
+    @cached_property
+    def _equations(self) -> dict[tuple[int, ...], list[Equations]]:
+        return {}
+
+    @cached_property
+    def _counts(self) -> dict[tuple[int, ...], list[int | None]]:
+        return {}
 
     def _equations_of(self, edges: BoolArray) -> Equations:
         if (self.member <= edges).all():
@@ -107,6 +143,27 @@ class Known:
         found: list[int] = np.flatnonzero(open_edges(self.edges)[node]).tolist()
         return found
 
+    def between(self, x: int, y: int) -> BoolArray:
+        """Return the nodes that may lie on a directed path from x to y: y itself, but not x.
+
+        Every open edge is taken either way, so there can be more than in any one member.
+        """
+        there = self._reached(self.edges, x, avoiding=x)
+        back = self._reached(self.edges.T, y, avoiding=x)
+        back[y] = True
+        return there & back if there[y] else np.zeros_like(there)
+
+    @staticmethod
+    def _reached(edges: BoolArray, start: int, avoiding: int) -> BoolArray:
+        seen = np.zeros(len(edges), dtype=bool)
+        found = [start]
+        while found:
+            ahead = edges[found].any(axis=0) & ~seen
+            ahead[avoiding] = False
+            seen |= ahead
+            found = np.flatnonzero(ahead).tolist()
+        return seen
+
     def settled(self, node: int) -> BoolArray:
         """Return the nodes on which the effect of `node` is the same in every member.
 
@@ -114,10 +171,22 @@ class Known:
         behind one of them.
         """
         behind = np.zeros(len(self.names), dtype=bool)
-        found = self.open_at(node)
-        while found:
-            behind[found] = True
-            ahead = self.edges[found].any(axis=0) & ~behind
-            ahead[node] = False
-            found = np.flatnonzero(ahead).tolist()
+        for neighbour in self.open_at(node):
+            behind[neighbour] = True
+            behind |= self._reached(self.edges, neighbour, avoiding=node)
         return ~behind
+
+    def hidden_between(self, x: int, y: int) -> tuple[tuple[Hashable, Hashable], ...]:
+        """Return the pairs on the way from x to y that look as if they had a hidden cause."""
+        if not self.hidden_pairs:
+            return ()
+        way = self.between(x, y)
+        way[x] = way.any()
+        return tuple(
+            (self.names[a], self.names[b]) for a, b in self.hidden_pairs if way[a] and way[b]
+        )
+
+    @cached_property
+    def hidden_pairs(self) -> list[tuple[int, int]]:
+        """The pairs that look as if they had a common cause that was not measured."""
+        return list(hidden_pairs(self.edges, self.moments))

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import special
 
+from analyticdag._parameters import number
 from analyticdag._typing import FloatArray
 from analyticdag.effects.equations import Equations
-from analyticdag.effects.known import Known
-from analyticdag.effects.total import MOST_OPEN, total_effect
+from analyticdag.effects.known import MOST_OPEN, Known
+from analyticdag.effects.total import total_effect
 
 
 class EffectRow(NamedTuple):
@@ -19,6 +20,7 @@ class EffectRow(NamedTuple):
 
     `low` and `high` are the ends of the interval, or of the hull of all intervals. `standardized`
     is the possible effect closest to zero, in standard deviations: what is certain at least.
+    `hidden`: whether a pair on the way looks as if it had a common cause that was not measured.
     """
 
     cause: Hashable
@@ -30,6 +32,7 @@ class EffectRow(NamedTuple):
     standardized: float
     identified: bool
     zero_share: float
+    hidden: bool
 
 
 def effects(model: Any, *, on: Hashable | None = None, level: float = 0.95) -> list[EffectRow]:
@@ -38,6 +41,7 @@ def effects(model: Any, *, on: Hashable | None = None, level: float = 0.95) -> l
     With `on` only effects on that outcome, the strongest first. Pairs without any possible effect
     are left out. `pandas.DataFrame(effects(model))` is a table.
     """
+    number("level", level, 0.0, 1.0)
     known = Known.of(model)
     outcomes = range(len(known.names)) if on is None else [known.position(on, "on")]
     rows = [row for x in range(len(known.names)) for row in _of_cause(known, x, outcomes, level)]
@@ -51,7 +55,7 @@ def _of_cause(known: Known, x: int, outcomes: Any, level: float) -> Iterator[Eff
         every = [known.equations]
         bounded = ~known.settled(x)
     else:
-        every = known.choices([x])
+        every = known.choices((x,))
         bounded = np.zeros(len(known.names), dtype=bool)
     values = np.array([equations.paths[x] for equations in every])
     halves = np.array([_half_widths(equations, x, level) for equations in every])
@@ -72,6 +76,7 @@ def _of_cause(known: Known, x: int, outcomes: Any, level: float) -> Iterator[Eff
                 standardized=float(closest),
                 identified=bool(np.ptp(values[:, y]) <= 1e-9),
                 zero_share=float(np.mean(~reached[:, y])),
+                hidden=bool(known.hidden_pairs) and bool(known.hidden_between(x, y)),
             )
 
 
@@ -86,4 +91,8 @@ def _half_widths(equations: Equations, x: int, level: float) -> FloatArray:
 def _bounded(known: Known, x: int, y: int, level: float) -> EffectRow:
     effect = total_effect(known, known.names[x], known.names[y], level=level)
     low, high = effect.interval
-    return EffectRow(effect.cause, effect.outcome, low, high, low, high, 0.0, False, float("nan"))
+    nothing = float("nan")
+    crosses = bool(effect.hidden)
+    return EffectRow(
+        effect.cause, effect.outcome, low, high, low, high, 0.0, False, nothing, crosses
+    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,72 +10,15 @@ from scipy import special
 
 from analyticdag._parameters import number
 from analyticdag.effects.adjustment import minimal_set, optimal_set
+from analyticdag.effects.effect import Effect, Path, Possible
 from analyticdag.effects.equations import Equations
-from analyticdag.effects.known import Known
+from analyticdag.effects.known import MOST_OPEN, Known
+from analyticdag.effects.paths import paths_between
 from analyticdag.errors import ParameterError
 from analyticdag.least_squares import regressions
 
-# With more open edges than this at the cause, 2^10 orientations or more are possible: a bound
-# instead of a list.
-MOST_OPEN = 10
 # Possible effects that agree to so many digits, in standard units, are one.
 _DIGITS = 9
-
-
-@dataclass(frozen=True)
-class Possible:
-    """One possible value of an effect, with what it would rest on."""
-
-    value: float
-    standard_error: float
-    interval: tuple[float, float]
-    parents: tuple[Hashable, ...]  # what would be the direct causes of x
-
-
-@dataclass(frozen=True)
-class Effect:
-    """The total effect of `cause` on `outcome`: one more unit of the one, so many of the other.
-
-    value, standard_error : None where the class leaves several values possible.
-    interval : a confidence interval; over a class the hull of the intervals of all values.
-    possible : one value for each distinct possible effect over the class, smallest first.
-    identified : whether all members of the class agree on the value.
-    zero_share : share of the ways to point the open edges at the cause that give no effect.
-    standardized : the value in standard deviations; None like `value`.
-    adjustment_set : columns that a regression of the outcome on the cause should adjust for, the
-        choice with the smallest error; None where the effect is not identified.
-    minimal_adjustment_set : a valid set of which nothing can be left out; None likewise.
-    open_edges : the pairs at the cause that would have to be settled; empty where identified.
-    bounded : True where there were too many open edges to list values: `interval` is a bound.
-    """
-
-    cause: Hashable
-    outcome: Hashable
-    value: float | None
-    standard_error: float | None
-    interval: tuple[float, float]
-    possible: tuple[float, ...]
-    identified: bool
-    zero_share: float
-    standardized: float | None
-    adjustment_set: tuple[Hashable, ...] | None
-    minimal_adjustment_set: tuple[Hashable, ...] | None
-    open_edges: tuple[tuple[Hashable, Hashable], ...]
-    details: tuple[Possible, ...] = ()
-    level: float = 0.95
-    bounded: bool = False
-
-    def __str__(self) -> str:
-        low, high = self.interval
-        span = f"[{low:.4g}, {high:.4g}]"
-        head = f"one more unit of {self.cause} changes {self.outcome} by "
-        if self.value is not None:
-            return f"{head}{self.value:.4g} {span}"
-        pairs = ", ".join(f"{a} — {b}" for a, b in self.open_edges)
-        if self.bounded:
-            return f"{head}something within {span}; not identified: {pairs} are open"
-        values = ", ".join(f"{value:.4g}" for value in self.possible)
-        return f"{head}one of {values} {span}; not identified: {pairs} open"
 
 
 def total_effect(model: Any, cause: Hashable, outcome: Hashable, *, level: float = 0.95) -> Effect:
@@ -98,14 +40,13 @@ def total_effect(model: Any, cause: Hashable, outcome: Hashable, *, level: float
 
 def _summary(known: Known, x: int, y: int, neighbours: list[int], level: float) -> Effect:
     names = known.names
-    every = known.choices([x]) if neighbours else [known.equations]
+    every = known.choices((x,)) if neighbours else [known.equations]
+    reached = [bool(equations.reach[x, y]) for equations in every]
     details = [_possible(known, equations, x, y, level) for equations in every]
-    unit = known.sd[y] / known.sd[x]
+    unit = float(known.sd[y] / known.sd[x])
     distinct = {round(one.value / unit, _DIGITS): one for one in details}
     ordered = [distinct[key] for key in sorted(distinct)]
     one = ordered[0] if len(ordered) == 1 else None
-    graph, reach = every[0].graph, every[0].reach
-    sets = None if one is None else [f(graph, reach, x, y) for f in (optimal_set, minimal_set)]
     return Effect(
         cause=names[x],
         outcome=names[y],
@@ -114,14 +55,66 @@ def _summary(known: Known, x: int, y: int, neighbours: list[int], level: float) 
         interval=(min(o.interval[0] for o in ordered), max(o.interval[1] for o in ordered)),
         possible=tuple(o.value for o in ordered),
         identified=one is not None,
-        zero_share=float(np.mean([not equations.reach[x, y] for equations in every])),
+        zero_share=float(np.mean(np.logical_not(reached))),
         standardized=None if one is None else one.value / unit,
-        adjustment_set=None if sets is None else tuple(names[k] for k in sets[0]),
-        minimal_adjustment_set=None if sets is None else tuple(names[k] for k in sets[1]),
         open_edges=() if one is not None else _pairs(known, x, neighbours),
+        settling=() if one is not None else _pairs(known, x, _settling(every, x, y, neighbours)),
         details=tuple(ordered),
         level=level,
+        unit=unit,
+        hidden=known.hidden_between(x, y),
+        **_members(known.counts((x,) if neighbours else ()), reached),
+        **(_split(known, every[0], x, y) if one is not None else _NOT_SPLIT),
     )
+
+
+_NOT_SPLIT: dict[str, Any] = {"adjustment_set": None, "minimal_adjustment_set": None}
+
+
+def _split(known: Known, equations: Equations, x: int, y: int) -> dict[str, Any]:
+    """Return what an identified effect is made of, and what a regression should adjust for."""
+    graph, reach, names = equations.graph, equations.reach, known.names
+    best, least = (
+        tuple(names[k] for k in chosen(graph, reach, x, y)) for chosen in (optimal_set, minimal_set)
+    )
+    sets = {"adjustment_set": best, "minimal_adjustment_set": least}
+    way = known.between(x, y)
+    if any(known.open_at(node) for node in np.flatnonzero(way).tolist()):
+        return sets  # members share the total, not the paths
+    unit = float(known.sd[y] / known.sd[x])
+    direct = float(equations.weights[x, y]) * unit
+    found = paths_between(equations, x, y)
+    return sets | {
+        "direct": direct,
+        "mediated": float(equations.paths[x, y]) * unit - direct,
+        "paths": tuple(
+            Path(tuple(names[k] for k in nodes), product * unit)
+            for product, nodes in found.strongest
+        ),
+        "n_paths": found.count,
+    }
+
+
+def _members(counts: list[int | None], reached: list[bool]) -> dict[str, Any]:
+    """Return how many members there are, and in how many of them there is no effect."""
+    if any(count is None for count in counts):
+        return {"n_members": None, "n_zero": None}
+    pairs = list(zip(counts, reached, strict=True))
+    return {
+        "n_members": sum(count or 0 for count, _ in pairs),
+        "n_zero": sum(count or 0 for count, has_effect in pairs if not has_effect),
+    }
+
+
+def _settling(every: list[Equations], x: int, y: int, neighbours: list[int]) -> list[int]:
+    """Return the open edges at x that settle the effect alone: one value for each direction."""
+    values = np.array([round(float(equations.paths[x, y]), _DIGITS) for equations in every])
+    found = []
+    for node in neighbours:
+        into = np.array([bool(equations.graph[node, x]) for equations in every])
+        if all(len(set(values[way].tolist())) == 1 for way in (into, ~into)):
+            found.append(node)
+    return found
 
 
 def _pairs(known: Known, x: int, neighbours: list[int]) -> tuple[tuple[Hashable, Hashable], ...]:
@@ -136,12 +129,12 @@ def _possible(known: Known, equations: Equations, x: int, y: int, level: float) 
     return Possible(
         value=value,
         standard_error=error,
-        interval=_interval(value, error, equations, x, y, level),
+        interval=interval_of(value, error, equations, x, y, level),
         parents=tuple(known.names[k] for k in np.flatnonzero(equations.graph[:, x])),
     )
 
 
-def _interval(
+def interval_of(
     value: float, error: float, equations: Equations, x: int, y: int, level: float
 ) -> tuple[float, float]:
     """Return a confidence interval; the fewest degrees of freedom on the way decide its width."""
@@ -165,7 +158,8 @@ def _bound(known: Known, x: int, y: int, neighbours: list[int], level: float) ->
     parents = np.flatnonzero(known.edges[:, x])
     explained = regressions(known.moments, np.array([x]), parents[None]).explained[0]
     left = max(float(known.moments.own_variances[x] - explained), np.finfo(float).tiny)
-    most = float(known.sd[y] / known.sd[x]) / left**0.5
+    unit = float(known.sd[y] / known.sd[x])
+    most = unit / left**0.5
     names = known.names
     return Effect(
         cause=names[x],
@@ -182,4 +176,6 @@ def _bound(known: Known, x: int, y: int, neighbours: list[int], level: float) ->
         open_edges=_pairs(known, x, neighbours),
         level=level,
         bounded=True,
+        unit=unit,
+        hidden=known.hidden_between(x, y),
     )

@@ -18,9 +18,11 @@ from analyticdag._parameters import LARGEST, number, whole
 from analyticdag._typing import FloatArray
 from analyticdag.effects.equations import Equations
 from analyticdag.effects.known import Known
-from analyticdag.effects.total import MOST_OPEN
 from analyticdag.errors import OpenEdgesWarning, ParameterError
 from analyticdag.graphs import topological_order
+
+# Means that differ by less, in standard deviations, are one.
+_ROUNDING = 1e-9
 
 
 class Outcome(NamedTuple):
@@ -44,12 +46,13 @@ def intervene(model: Any, do: Mapping[Hashable, float], *, level: float = 0.95) 
     number("level", level, 0.0, 1.0)
     known = Known.of(model)
     setting = _setting(known, do)
-    every = _members(known, setting)
-    means = np.array([_mean(known, equations, setting) for equations in every])
-    sds = np.array([_sd(known, equations, setting) for equations in every])
+    every = known.choices_at(tuple(setting))
+    cuts = [equations.without_causes_of(setting) for equations in every]
+    means = np.array([_mean(known, cut, setting) for cut in cuts])
+    sds = np.array([_sd(known, cut, setting) for cut in cuts])
     half = float(special.ndtri(0.5 + level / 2.0)) * sds
     own = next((k for k, e in enumerate(every) if e is known.equations), 0)
-    if np.ptp(means, axis=0).max() > 0.0:
+    if (np.ptp(means, axis=0) > _ROUNDING * known.sd).any():
         _warn(known, list(setting), stacklevel=3)
     return [
         Outcome(
@@ -93,34 +96,16 @@ def _setting(known: Known, do: Mapping[Hashable, float]) -> dict[int, float]:
     return setting
 
 
-def _members(known: Known, setting: dict[int, float]) -> list[Equations]:
-    nodes = [x for x in setting if known.open_at(x)]
-    if sum(len(known.open_at(x)) for x in nodes) > MOST_OPEN:
-        raise ParameterError(
-            f"{[known.names[x] for x in nodes]} have more than {MOST_OPEN} open edges together, "
-            "too many to try all members; settle some of them with knowledge, or set fewer columns"
-        )
-    return known.choices(nodes)
-
-
-def _cut(equations: Equations, setting: dict[int, float]) -> FloatArray:
-    """Return T = (I - W)⁻¹ without the edges into columns that are set."""
-    W = equations.weights.copy()
-    W[:, list(setting)] = 0.0
-    return np.asarray(np.linalg.inv(np.eye(len(W)) - W), np.float64)
-
-
-def _mean(known: Known, equations: Equations, setting: dict[int, float]) -> FloatArray:
-    T = _cut(equations, setting)
-    shift = np.array(list(setting.values())) @ T[list(setting)]
+def _mean(known: Known, cut: Equations, setting: dict[int, float]) -> FloatArray:
+    shift = np.array(list(setting.values())) @ cut.paths[list(setting)]
     mean: FloatArray = known.mean + shift * known.sd
     return mean
 
 
-def _sd(known: Known, equations: Equations, setting: dict[int, float]) -> FloatArray:
-    variances = equations.variances.copy()
+def _sd(known: Known, cut: Equations, setting: dict[int, float]) -> FloatArray:
+    variances = cut.variances.copy()
     variances[list(setting)] = 0.0
-    sd: FloatArray = np.sqrt(variances @ _cut(equations, setting) ** 2) * known.sd
+    sd: FloatArray = np.sqrt(variances @ cut.paths**2) * known.sd
     return sd
 
 

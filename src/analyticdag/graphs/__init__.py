@@ -19,10 +19,11 @@ from analyticdag.graphs.convert import (
 )
 from analyticdag.graphs.cpdag import random_member, to_cpdag
 from analyticdag.graphs.meek import orient_with_knowledge
-from analyticdag.graphs.members import member_of, orientations
+from analyticdag.graphs.members import count_members, member_of, orientations
 
 __all__ = [
     "adjacency",
+    "count_members",
     "edge_list",
     "from_matrix",
     "from_networkx",

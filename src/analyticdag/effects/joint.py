@@ -1,0 +1,101 @@
+"""`joint_effect`: several causes set at once, over all graphs that the class allows (joint IDA).
+
+The effect of one of them is then what one more unit of it does while the others are held fixed:
+along the paths that pass through none of the others. The open edges at all of the causes are
+pointed in every way that has a member, one cause after the other, with Meek's rules in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from analyticdag._parameters import number
+from analyticdag._typing import FloatArray
+from analyticdag.effects.equations import Equations
+from analyticdag.effects.known import Known
+from analyticdag.effects.total import interval_of
+from analyticdag.errors import ParameterError
+
+_DIGITS = 9
+
+
+@dataclass(frozen=True)
+class JointEffect:
+    """Effects of several causes at once on `outcome`, in the order of `causes`.
+
+    values, standard_errors : None where the class leaves several sets of values possible.
+    intervals : for each cause, the hull of its intervals over all of `possible`.
+    possible : the distinct sets of values over the class; one member has each of them as a whole.
+    zero_share : for each cause, the share of the ways to point the open edges that give no effect.
+    open_edges : pairs at the causes that would have to be settled; empty where identified.
+    """
+
+    causes: tuple[Hashable, ...]
+    outcome: Hashable
+    values: tuple[float, ...] | None
+    standard_errors: tuple[float, ...] | None
+    intervals: tuple[tuple[float, float], ...]
+    possible: tuple[tuple[float, ...], ...]
+    identified: bool
+    zero_share: tuple[float, ...]
+    open_edges: tuple[tuple[Hashable, Hashable], ...]
+    level: float
+
+
+def joint_effect(
+    model: Any, causes: Sequence[Hashable], outcome: Hashable, *, level: float = 0.95
+) -> JointEffect:
+    """Return what one more unit of each cause does to the outcome while the others are held fixed.
+
+    With more than ten open edges at the causes there are too many members, which is an error.
+    """
+    number("level", level, 0.0, 1.0)
+    known = Known.of(model)
+    if isinstance(causes, str) or not isinstance(causes, Sequence):
+        raise ParameterError(f"causes must be a list of columns, as ['X', 'Z']; got {causes!r}")
+    nodes = tuple(known.position(cause, "causes") for cause in causes)
+    y = known.position(outcome, "outcome")
+    if not nodes or len({*nodes, y}) <= len(nodes):
+        raise ParameterError("causes and outcome must be different columns, one cause at least")
+    cuts = [one.without_causes_of(nodes) for one in known.choices_at(nodes)]
+    units = known.sd[y] / known.sd[list(nodes)]
+    values = np.array([cut.paths[list(nodes), y] for cut in cuts])
+    errors = np.array([[cut.standard_errors(x)[y] for x in nodes] for cut in cuts])
+    distinct = {tuple(np.round(row, _DIGITS)): k for k, row in enumerate(values)}
+    kept = [distinct[key] for key in sorted(distinct)]
+    one = len(kept) == 1
+    return JointEffect(
+        causes=tuple(known.names[x] for x in nodes),
+        outcome=known.names[y],
+        values=_plain(values[kept[0]] * units) if one else None,
+        standard_errors=_plain(errors[kept[0]] * units) if one else None,
+        intervals=tuple(
+            _hull(cuts, x, y, values[:, k] * units[k], errors[:, k] * units[k], level)
+            for k, x in enumerate(nodes)
+        ),
+        possible=tuple(_plain(values[k] * units) for k in kept),
+        identified=one,
+        zero_share=_plain(np.mean([[not cut.reach[x, y] for x in nodes] for cut in cuts], axis=0)),
+        open_edges=()
+        if one
+        else tuple((known.names[x], known.names[v]) for x in nodes for v in known.open_at(x)),
+        level=level,
+    )
+
+
+def _plain(row: FloatArray) -> tuple[float, ...]:
+    return tuple(row.tolist())
+
+
+def _hull(
+    cuts: list[Equations], x: int, y: int, values: FloatArray, errors: FloatArray, level: float
+) -> tuple[float, float]:
+    ends = [
+        interval_of(float(value), float(error), cut, x, y, level)
+        for cut, value, error in zip(cuts, values, errors, strict=True)
+    ]
+    return min(low for low, _ in ends), max(high for _, high in ends)
