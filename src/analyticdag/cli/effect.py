@@ -23,7 +23,9 @@ On = Annotated[str, typer.Option("--on", help="The outcome.")]
 Level = Annotated[float, typer.Option(help="Confidence of the intervals.")]
 Units = Annotated[
     list[str] | None,
-    typer.Option("--unit", help="What a column is measured in: NAME=UNIT; repeatable."),
+    typer.Option(
+        "--unit", help="What a column is measured in: NAME=UNIT; repeatable.", show_default="unit"
+    ),
 ]
 # What one more of a column is, where the table tells.
 _KIND_UNITS = {"log": "unit of the logarithm", "days": "day", "ordered": "level"}
