@@ -66,16 +66,22 @@ def solve_elastic_net(net: Net) -> cython.void:
         before = won
         won = coordinate_pass(net, won)
         for _ in range(NEWTON_STEPS):
-            size = float(count_nonzero(start(net.b), net.d))
-            effort -= size * size * size / 3.0
-            if effort < -OVERDRAFT * EFFORT * net.d * sqrt(net.d):
+            if effort - cost_of_step(net) < -OVERDRAFT * EFFORT * net.d * sqrt(net.d):
                 break
             step = newton_step(net)
             won += step
+            effort -= cost_of_step(net)  # without the weights that the step put to zero
             if step < 1e-2 * net.worth or effort < 0.0:
                 break
         if won - before < LITTLE * net.worth or effort < 0.0:
             break
+
+
+@cython.part
+def cost_of_step(net: Net) -> cython.double:
+    """Multiply-adds of a Newton step on the weights that are not zero."""
+    size = float(count_nonzero(start(net.b), net.d))
+    return size * size * size / 3.0
 
 
 @cython.part
