@@ -23,6 +23,7 @@ Task: TypeAlias = Callable[[Mapping[str, Scalar], Method, np.random.Generator], 
 # By name, not by object: a cell imports only the task it runs.
 TASKS: dict[str, str] = {
     "constraint-cost": "benchmarks.constraint_cost:constraint_cost",
+    "gaps": "benchmarks.gaps:gaps",
     "gradient-norms": "benchmarks.gradient_norms:gradient_norms",
     "learn": "benchmarks.learn:learn",
     "nonlinear-variance": "benchmarks.nonlinear_variance:nonlinear_variance",
