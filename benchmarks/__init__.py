@@ -3,8 +3,8 @@
     plan.py      TOML -> cells (setting x method x repeat), each with a key and a seed of its own
     tasks.py     what a cell does: the registry of tasks
     learn.py     the task "learn": data with a known graph, a method, how far it is from the truth
-    constraint_cost.py, gaps.py, gradient_norms.py, variance_choice.py, nonlinear_variance.py
-                 the other tasks
+    constraint_cost.py, gaps.py, gradient_norms.py, many_rows.py, nonlinear_variance.py,
+    variance_choice.py  the other tasks
     methods.py   what a "learn" cell may call: ours and the peers
     parts.py     the engine's parts alone; nonlinear.py: networks, ours and dagma's
     optional.py  libraries that only some cells need; memory.py: what a cell took

@@ -75,25 +75,25 @@ def _absent(X: FloatArray, pattern: str, share: float, rng: np.random.Generator)
     return absent
 
 
-def _fitted(X: FloatArray, **options: Any) -> tuple[FloatArray, int]:
+def _fitted(X: FloatArray, **options: Any) -> tuple[Any, int]:
     model = AnalyticDAG(n_jobs=1, **options).fit(X)
     return model.adjacency_matrix_, model.moments_.n_samples
 
 
-def _dropped(X: FloatArray) -> tuple[FloatArray, int]:
+def _dropped(X: FloatArray) -> tuple[Any, int]:
     full = X[~np.isnan(X).any(axis=1)]
     if len(full) < 3:  # nothing can be learned: the empty graph
         return np.zeros((X.shape[1], X.shape[1])), len(full)
     return _fitted(full)
 
 
-def _from_em(X: FloatArray, n_samples: int) -> tuple[FloatArray, int]:
+def _from_em(X: FloatArray, n_samples: int) -> tuple[Any, int]:
     model = AnalyticDAG(n_jobs=1).fit_covariance(Gaussian.of_rows(X).S, n_samples=n_samples)
     return model.adjacency_matrix_, n_samples
 
 
 # What each learns from: the whole table, or the one with gaps.
-_METHODS: dict[str, Callable[[FloatArray, FloatArray], tuple[FloatArray, int]]] = {
+_METHODS: dict[str, Callable[[FloatArray, FloatArray], tuple[Any, int]]] = {
     "complete": lambda whole, _: _fitted(whole),
     "em": lambda _, X: _fitted(X, missing="em"),
     "em-all-rows": lambda _, X: _from_em(X, len(X)),

@@ -26,6 +26,7 @@ TASKS: dict[str, str] = {
     "gaps": "benchmarks.gaps:gaps",
     "gradient-norms": "benchmarks.gradient_norms:gradient_norms",
     "learn": "benchmarks.learn:learn",
+    "many-rows": "benchmarks.many_rows:many_rows",
     "nonlinear-variance": "benchmarks.nonlinear_variance:nonlinear_variance",
     "variance-choice": "benchmarks.variance_choice:variance_choice",
 }

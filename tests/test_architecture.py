@@ -45,6 +45,7 @@ LAYERS: list[set[str]] = [
         "interventions",
         "least_squares",
         "moments",
+        "sums",
         "knowledge",
         "candidates",
         "orders",

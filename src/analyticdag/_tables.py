@@ -34,14 +34,15 @@ INVISIBLE = 1e-154
 
 @dataclass(frozen=True, eq=False)
 class NamedColumns:
-    """A table that has been read already: numbers, and one name for each column."""
+    """A table that has been read already: numbers, one name for each column, and by what recipe."""
 
     values: FloatArray
     names: Sequence[Hashable]
+    recipe: Any = None
 
     def take(self, rows: IntArray) -> NamedColumns:
         """Return some of the rows, under the same names."""
-        return NamedColumns(self.values[rows], self.names)
+        return NamedColumns(self.values[rows], self.names, self.recipe)
 
 
 def read_columns(X: Any, what: str = "X") -> tuple[FloatArray, list[Hashable] | None]:
@@ -274,7 +275,11 @@ def refuse_out_of_range(
 
 def constant_columns(values: FloatArray) -> BoolArray:
     """Return which columns of a table hold one value only, up to rounding; gaps hold none."""
-    highest, lowest = np.fmax.reduce(values, axis=0), np.fmin.reduce(values, axis=0)
+    return one_value(np.fmin.reduce(values, axis=0), np.fmax.reduce(values, axis=0))
+
+
+def one_value(lowest: FloatArray, highest: FloatArray) -> BoolArray:
+    """Return which columns with these least and largest values hold one value only."""
     size = np.maximum(np.abs(highest), np.abs(lowest))
     constant: BoolArray = highest - lowest <= np.maximum(CONSTANT * size, INVISIBLE)
     return constant

@@ -40,11 +40,11 @@ COLLINEAR = 1e-10
 STANDARDISED = 0.01
 
 
-def check_table(estimator: Any, X: Any, *, reset: bool) -> FloatArray:
+def check_table(estimator: Any, X: Any, *, reset: bool, least: int | None = None) -> FloatArray:
     """Return X as a finite float64 array; X itself is never changed.
 
-    With `reset`, X must have two rows, and n_features_in_ and feature_names_in_ are set on the
-    estimator, as scikit-learn does, and names that it does not record; without, X is compared
+    With `reset`, X must have two rows, or `least`; n_features_in_ and feature_names_in_ are set on
+    the estimator, as scikit-learn does, and names that it does not record. Without, X is compared
     with them. An estimator with `kinds` reads its columns by them, and sets `recipe_`. One with
     `missing` other than "error" gets gaps as NaN.
     """
@@ -57,21 +57,56 @@ def check_table(estimator: Any, X: Any, *, reset: bool) -> FloatArray:
         remember_columns(estimator, names, values.shape[1])
     else:
         _compare_columns(estimator, names, values.shape[1])
-    if len(values) < 1 + reset:
-        raise DataError(
-            f"X has n_samples={len(values)} rows; at least 2 are needed to estimate a variance"
-        )
+    refuse_few_rows(len(values), 1 + reset if least is None else least)
     known = column_names(estimator, values.shape[1])
     rule = getattr(estimator, "missing", None)
+    values = check_values(values, known, rule)
+    if reset and least is None and rule not in (None, "error"):
+        _refuse_unseen(values, known)
+    return values
+
+
+def refuse_few_rows(n_rows: int, least: int = 2) -> None:
+    """Refuse a table with fewer rows than this."""
+    if n_rows < least:
+        raise DataError(
+            f"X has n_samples={n_rows} rows; at least 2 are needed to estimate a variance"
+        )
+
+
+def check_values(values: FloatArray, names: Sequence[Hashable], rule: str | None) -> FloatArray:
+    """Return values that are finite and in range; gaps too, where the rule for them is no error."""
     gaps_welcome = rule not in (None, "error")
     present = np.where(np.isnan(values), 0.0, values) if gaps_welcome else values
-    refuse_nonfinite(present, known, cure=_CURES.get(str(rule), _DROP))
-    refuse_out_of_range(present, known)
-    if gaps_welcome:
-        _refuse_unseen(values, known, reset=reset)
+    refuse_nonfinite(present, names, cure=_CURES.get(str(rule), _DROP))
+    if len(values):
+        refuse_out_of_range(present, names)
     # Sums over rows round by their order in memory: without this, a data frame and its values
     # could give different graphs.
     return np.ascontiguousarray(values)
+
+
+def check_weights(given: Any, n_rows: int) -> FloatArray | None:
+    """Return a weight for each row, zero or more; None where none were given."""
+    if given is None:
+        return None
+    try:
+        weights = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError("sample_weight must hold a number for each row") from error
+    weights = np.full(n_rows, float(weights)) if weights.ndim == 0 else weights
+    if weights.shape != (n_rows,):
+        raise DataError(
+            f"sample_weight must have one weight for each of the {n_rows} rows; its shape is "
+            f"{weights.shape}"
+        )
+    if not np.isfinite(weights).all() or (weights < 0.0).any():
+        row = int(np.argmax(~np.isfinite(weights) | (weights < 0.0)))
+        raise DataError(
+            f"sample_weight is {weights[row]:g} in row {row}; weights act like repeated rows, so "
+            "they must be finite and not negative"
+        )
+    return weights
 
 
 def _read(estimator: Any, X: Any, *, reset: bool) -> tuple[FloatArray, list[Hashable] | None]:
@@ -79,6 +114,9 @@ def _read(estimator: Any, X: Any, *, reset: bool) -> tuple[FloatArray, list[Hash
     if not hasattr(estimator, "kinds"):
         return read_columns(X)
     asked = estimator.kinds
+    if isinstance(X, NamedColumns) and X.recipe is not None:
+        estimator.recipe_ = X.recipe if reset else estimator.recipe_
+        return read_columns(X)
     if reset:
         estimator.recipe_ = recipe_of(X, asked)
     recipe = estimator.recipe_
@@ -91,10 +129,10 @@ def _read(estimator: Any, X: Any, *, reset: bool) -> tuple[FloatArray, list[Hash
     return recipe.read(X, gaps=gaps), list(recipe.names)
 
 
-def _refuse_unseen(values: FloatArray, names: Sequence[Hashable], *, reset: bool) -> None:
+def _refuse_unseen(values: FloatArray, names: Sequence[Hashable]) -> None:
     """Refuse to fit columns of which next to nothing is there."""
     few: BoolArray = np.count_nonzero(~np.isnan(values), axis=0) < 2
-    if reset and few.any():
+    if few.any():
         raise DataError(
             f"columns {listing(pick(names, few))} have fewer than two values; leave them out"
         )

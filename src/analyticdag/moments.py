@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
+from analyticdag.sums import Sums, equal_rows_together, products, to_own_units, unit_sizes
 
 __all__ = ["Moments", "row_sets"]
 
@@ -40,21 +41,36 @@ class Moments:
         return cls(S[None], means, np.array([n_samples]), np.zeros(d, np.int64))
 
     @classmethod
-    def of_rows(cls, X: FloatArray, mask: BoolArray | None = None) -> Moments:
-        """Return the moments of rows with interventions; nodes with equal rows share them."""
+    def of_rows(
+        cls, X: FloatArray, mask: BoolArray | None = None, weights: FloatArray | None = None
+    ) -> Moments:
+        """Return the moments of rows with interventions; nodes with equal rows share them.
+
+        Weights act like rows that are repeated so often.
+        """
+        if mask is None:
+            X, weights = equal_rows_together(X, weights)
         parts, of = row_sets(X, mask)
-        # Two columns of very different size share one S: scaling first keeps the digits of both.
-        # A power of two costs no rounding.
-        spread = np.ptp(parts[0], axis=0)
-        size = np.exp2(np.round(np.log2(np.where(spread > 0.0, spread, 1.0))))
-        means = [part.mean(axis=0) for part in parts]
-        S = [_scaled_covariance(*pair, size) for pair in zip(parts, means, strict=True)]
+        own = [None] * len(parts) if weights is None else row_sets(weights, mask)[0]
+        size = unit_sizes(np.ptp(X, axis=0))
+        pairs = list(zip(parts, own, strict=True))
+        means = [np.average(part, axis=0, weights=w) for part, w in pairs]
+        counts = [float(len(part)) if w is None else float(w.sum()) for part, w in pairs]
+        S = [
+            _covariance(products(part, mean, size, w), n, size)
+            for (part, w), mean, n in zip(pairs, means, counts, strict=True)
+        ]
         return cls(
             covariances=S[0][None] if len(S) == 1 else np.array(S),
             means=np.array(means),
-            counts=np.array([len(part) for part in parts]),
+            counts=np.rint(counts).astype(np.int64),
             of=of,
         )
+
+    @classmethod
+    def of_sums(cls, sums: Sums) -> Moments:
+        """Return the moments of rows that were added up batch by batch."""
+        return cls.shared(sums.covariance, round(sums.n), sums.mean)
 
     @property
     def S(self) -> FloatArray:  # noqa: N802 (a letter of the mathematics)
@@ -135,23 +151,18 @@ class Moments:
 def row_sets(X: FloatArray, mask: BoolArray | None) -> tuple[list[FloatArray], IntArray]:
     """Return the distinct sets of rows that equations are learned from, and which is whose.
 
-    The first set is all rows; `mask[r, j]` says that row r tells nothing about column j.
+    The first set is all rows; `mask[r, j]` says that row r tells nothing about column j. X may be
+    anything that has an entry for each row.
     """
     if mask is None:
-        return [X], np.zeros(X.shape[1], np.int64)
+        return [X], np.zeros(X.shape[-1], np.int64)
     numbers = {np.zeros(len(X), dtype=bool).tobytes(): 0}
     of = [numbers.setdefault(column.tobytes(), len(numbers)) for column in mask.T]
     left_out = (mask[:, of.index(k)] for k in range(1, len(numbers)))
     return [X, *(X[~rows] for rows in left_out)], np.array(of, dtype=np.int64)
 
 
-def _scaled_covariance(X: FloatArray, mean: FloatArray, size: FloatArray) -> FloatArray:
-    """Return the covariance of the rows by way of columns in units of `size`."""
-    centred = X - mean
-    centred /= size
-    S: FloatArray = centred.T @ centred
-    S /= len(X)
-    for first in range(0, len(size), _BLOCK):
-        rows = slice(first, first + _BLOCK)
-        S[rows] *= np.outer(size[rows], size)
-    return S
+def _covariance(total: FloatArray, n: float, size: FloatArray) -> FloatArray:
+    """Divide products by n and bring them into their own units; all in place."""
+    total /= n
+    return to_own_units(total, size)

@@ -3,6 +3,8 @@
 | module          | holds                                                                        |
 |-----------------|------------------------------------------------------------------------------|
 | `statistics.py` | what a fit sees of the data: covariance, means, names                        |
+| `rows.py`       | rows for a second look: all, or a sample of too many                         |
+| `cluster.py`    | the same for a Dask DataFrame, on its cluster                                |
 | `placement.py`  | which array library, device and precision the path runs on                   |
 | `checkpoint.py` | a path that can be killed and goes on                                        |
 | `finish.py`     | from a path's weights to a DAG: threshold, cycles, limits                    |

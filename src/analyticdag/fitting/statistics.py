@@ -23,8 +23,10 @@ from analyticdag._validation import (
     warn_about_columns,
 )
 from analyticdag.errors import DataError, DataWarning
+from analyticdag.fitting.rows import Rows
 from analyticdag.losses import VARIANCE_FLOOR
 from analyticdag.moments import Moments, row_sets
+from analyticdag.sums import Sums
 from analyticdag.tables.gaps import SEEN_TOGETHER, Gaussian, effective_rows, pair_counts
 
 # Standard deviations within these have covariances whose ratios can be squared, as the search does
@@ -56,7 +58,8 @@ def _common_unit(sd: FloatArray, constant: BoolArray, names: list[Hashable]) -> 
 
 @dataclass(frozen=True, eq=False)
 class Statistics:
-    """The data of a fit. `rows` are as given (scaled if standardised), never centred.
+    """The data of a fit. `rows` are as given (scaled if standardised), never centred; of more rows
+    than memory holds they are a sample.
 
     `perturbed[r, j]` says that row r tells nothing about the equation of column j, `unseen[i, j]`
     that gaps leave next to no row with both columns.
@@ -67,7 +70,7 @@ class Statistics:
     mean: FloatArray
     scale: FloatArray
     constant: BoolArray
-    rows: FloatArray | None = None
+    rows: Rows | None = None
     perturbed: BoolArray | None = None
     unseen: BoolArray | None = None
 
@@ -79,16 +82,27 @@ class Statistics:
         *,
         standardize: bool,
         perturbed: BoolArray | None = None,
+        weights: FloatArray | None = None,
     ) -> Statistics:
-        """Reduce a checked table, with NaN for gaps, to its statistics."""
+        """Reduce a checked table, with NaN for gaps, to its statistics; a weight is positive."""
         gaps = bool(np.isnan(X).any())
-        moments = moments_with_gaps(X, perturbed) if gaps else Moments.of_rows(X, perturbed)
+        reduced = moments_with_gaps if gaps else Moments.of_rows
+        moments = reduced(X, perturbed, weights)
         statistics = cls._build(moments, names, constant_columns(X), standardize)
-        rows = X if np.all(statistics.scale == 1.0) else X / statistics.scale
-        unseen = pair_counts(X) < SEEN_TOGETHER if gaps else None
+        rows = Rows(X, weights).divided(statistics.scale)
+        unseen = pair_counts(X, weights) < SEEN_TOGETHER if gaps else None
         _warn_unseen(unseen, names)
         mean = moments.means[0]
         return replace(statistics, mean=mean, rows=rows, perturbed=perturbed, unseen=unseen)
+
+    @classmethod
+    def from_sums(
+        cls, sums: Sums, rows: Rows | None, names: list[Hashable], *, standardize: bool
+    ) -> Statistics:
+        """Take rows that were added up batch by batch, and a sample of them."""
+        statistics = cls._build(Moments.of_sums(sums), names, sums.constant, standardize)
+        rows = None if rows is None else rows.divided(statistics.scale)
+        return replace(statistics, mean=sums.mean, rows=rows)
 
     @classmethod
     def from_covariance(
@@ -127,7 +141,7 @@ class Statistics:
         sd = np.sqrt(np.diag(self.S))
         moments = self.moments.scaled(sd)
         np.fill_diagonal(moments.S, 1.0)  # exactly: rounding must not rank them
-        rows = None if self.rows is None else self.rows / sd
+        rows = None if self.rows is None else self.rows.divided(sd)
         return replace(self, moments=moments, scale=self.scale * sd, rows=rows)
 
     def residual_variances(self, W: FloatArray) -> FloatArray:
@@ -154,15 +168,19 @@ class Statistics:
         return touchable if self.unseen is None else touchable & ~self.unseen
 
 
-def moments_with_gaps(X: FloatArray, perturbed: BoolArray | None) -> Moments:
+def moments_with_gaps(
+    X: FloatArray, perturbed: BoolArray | None, weights: FloatArray | None = None
+) -> Moments:
     """Return maximum likelihood moments of rows with gaps; `counts` are the rows they are worth.
 
     Every set of rows that an equation may use is taken for a Gaussian of its own.
     """
     parts, of = row_sets(X, perturbed)
-    everything = Gaussian.of_rows(X)
-    found = [everything, *(Gaussian.of_rows(part, everything) for part in parts[1:])]
-    counts = [effective_rows(part, one.S) for part, one in zip(parts, found, strict=True)]
+    own = [None] * len(parts) if weights is None else row_sets(weights, perturbed)[0]
+    pairs = list(zip(parts, own, strict=True))
+    everything = Gaussian.of_rows(X, weights=weights)
+    found = [everything, *(Gaussian.of_rows(part, everything, weights=w) for part, w in pairs[1:])]
+    counts = [effective_rows(part, one.S, w) for (part, w), one in zip(pairs, found, strict=True)]
     return Moments(
         np.array([one.S for one in found]),
         np.array([one.mean for one in found]),

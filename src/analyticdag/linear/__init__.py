@@ -12,7 +12,8 @@
 | `choice.py`     | equal or unequal variances, by BIC                                           |
 | `auto.py`       | `solver="auto"`: search first, the path where it can matter                  |
 | `ignored.py`    | parameters that a combination ignores, said in one warning                   |
-| `rows.py`       | rows with gaps: which are used, and what fills them                          |
+| `rows.py`       | which rows are used, what fills their gaps, how likely they are              |
+| `batches.py`    | more rows than memory: files, iterables, `partial_fit`                       |
 """
 
 from __future__ import annotations

@@ -31,6 +31,7 @@ the directions claimed there were right in 6 of 10 edges.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -207,26 +208,47 @@ def _kurtosis(statistics: Statistics, W: FloatArray) -> FloatArray:
     """Return the kurtosis of the residuals; a Gaussian's where there are no rows to tell."""
     if statistics.rows is None:
         return np.full(len(W), GAUSSIAN)
-    rows, perturbed = statistics.rows, statistics.perturbed
+    question = partial(
+        _power_sums,
+        W=W,
+        # Divided before they are squared: the fourth power of a tiny residual is zero.
+        unit=np.sqrt(np.maximum(statistics.residual_variances(W), np.finfo(float).tiny))[:, None],
+        constant=statistics.constant,
+        perturbed=statistics.perturbed,
+    )
+    sums = statistics.rows.ask(question)
+    _, mean, square, cube, fourth = sums / np.maximum(sums[0], 1.0)
+    spread = np.maximum(square - mean**2, np.finfo(float).eps)  # of residuals in units of their sd
+    about_mean = fourth - 4 * mean * cube + 6 * mean**2 * square - 3 * mean**4
+    kurtosis: FloatArray = about_mean / spread / spread
+    return kurtosis
+
+
+def _power_sums(
+    rows: FloatArray,
+    weights: FloatArray | None,
+    *,
+    W: FloatArray,
+    unit: FloatArray,
+    constant: BoolArray,
+    perturbed: BoolArray | None,
+) -> FloatArray:
+    """Return the sums of the powers 0 to 4 of the residuals, in units of `unit`."""
     # Sparse, as most nodes have few parents.
     few = sparse.eye_array(len(W), format="csr") - sparse.csr_array(W.T)
     centre = np.nanmean(rows, axis=0)
-    # Divided before they are squared: the fourth power of a tiny residual is zero.
-    unit = np.sqrt(np.maximum(statistics.residual_variances(W), np.finfo(float).tiny))[:, None]
-    sums = np.zeros((5, len(W)))  # of the powers 0 to 4
+    sums = np.zeros((5, len(W)))
     for first in range(0, len(rows), _BLOCK):
         block = slice(first, first + _BLOCK)
         left = few @ np.ascontiguousarray((rows[block] - centre).T) / unit
-        left[statistics.constant] = 0.0  # rounding of a huge constant is no residual
+        left[constant] = 0.0  # rounding of a huge constant is no residual
         power = np.ones_like(left) if perturbed is None else 1.0 - perturbed[block].T
+        if weights is not None:
+            power *= weights[block]
         # A gap of a node, or of one of its parents, takes a row out.
         power[np.isnan(left)] = 0.0
         np.nan_to_num(left, copy=False)
         for total in sums:
             total += power.sum(axis=1)
             power *= left
-    _, mean, square, cube, fourth = sums / np.maximum(sums[0], 1.0)
-    spread = np.maximum(square - mean**2, np.finfo(float).eps)  # of residuals in units of their sd
-    about_mean = fourth - 4 * mean * cube + 6 * mean**2 * square - 3 * mean**4
-    kurtosis: FloatArray = about_mean / spread / spread
-    return kurtosis
+    return sums

@@ -1,12 +1,12 @@
 """`AnalyticDAG`, the scikit-learn estimator.
 
 fit            -> check_table      -> Statistics ┐       (with interventions: by column)
-fit_covariance -> check_covariance -> Statistics ┴> Fit -> learn -> attributes
+fit, of batches, and partial_fit   -> Statistics ┼> Fit -> learn -> attributes
+fit_covariance -> check_covariance -> Statistics ┘
 """
 
 from __future__ import annotations
 
-import math
 import os
 import warnings
 from collections.abc import Hashable, Mapping
@@ -21,6 +21,7 @@ from analyticdag._typing import BinaryArray, BoolArray, FloatArray
 from analyticdag._validation import (
     check_covariance,
     check_table,
+    check_weights,
     column_names,
     remember_columns,
 )
@@ -38,18 +39,26 @@ from analyticdag.fitting.edges import (
     near_border,
 )
 from analyticdag.fitting.fitted import GraphEstimator
+from analyticdag.fitting.rows import Seen
 from analyticdag.fitting.statistics import Statistics
 from analyticdag.functions import AnalyticFunction, Truncated
 from analyticdag.interventions import equivalence_class, intervention_mask
 from analyticdag.knowledge import Knowledge
+from analyticdag.linear.batches import (
+    comes_in_batches,
+    from_batches,
+    from_seen,
+    refuse_beside_batches,
+    seen_so_far,
+)
 from analyticdag.linear.choice import LossChoice
 from analyticdag.linear.ignored import warn_about_ignored
 from analyticdag.linear.learn import Learned, learn
 from analyticdag.linear.options import Options, refuse_moved, refusing_moved
 from analyticdag.linear.paths import Fit
-from analyticdag.linear.rows import completed, full_rows, implied
+from analyticdag.linear.rows import chosen, completed, mean_log_likelihood, used_rows
 from analyticdag.linear.selection import Selection
-from analyticdag.losses import Logistic, LossClass
+from analyticdag.losses import LossClass
 from analyticdag.moments import Moments
 from analyticdag.optimize.path import Minimiser
 from analyticdag.optimize.trace import Status
@@ -183,34 +192,75 @@ class AnalyticDAG(GraphEstimator):
     selection_: Selection | None
     moments_: Moments
     recipe_: Recipe | None
+    _seen: Seen | None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.missing != "error"
         return tags
 
-    def fit(self, X: Any, y: None = None, *, interventions: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: None = None, sample_weight: Any = None, *, interventions: Any = None
+    ) -> Self:
         """Learn the graph from a table of rows; X is not changed, y is ignored.
+
+        X is an array or a data frame; or more rows than memory holds: the path of a Parquet, CSV or
+        Feather file, any iterable of tables, or a Dask DataFrame. `sample_weight` acts like rows
+        that are repeated so often; a row of weight zero is left out.
 
         `interventions` says for each row which column was perturbed, by name or index, None where
         none was; or it is a boolean (n, d) mask. A column's own equation is then learned from the
         rows that left it alone, and directions that the perturbed rows fix are fixed.
         """
         options = Options.of(self)
+        self._seen = None  # of an earlier partial_fit
+        if comes_in_batches(X):
+            refuse_beside_batches(sample_weight, interventions)
+            options.check_batches()
+            statistics = from_batches(self, X)
+        else:
+            statistics = self._of_table(X, sample_weight, interventions, options)
+        _warn_about_scales(statistics, options)
+        with watched(options.verbose), one_blas_thread(), held_checkpoint(options.checkpoint):
+            fit = Fit(statistics, options, like=X)
+            return self._keep(fit, learn(fit))
+
+    def _of_table(
+        self, X: Any, sample_weight: Any, interventions: Any, options: Options
+    ) -> Statistics:
+        """Check a table and what comes with it, and reduce it to its statistics."""
         values = check_table(self, X, reset=True)
         names = column_names(self, values.shape[1])
         perturbed = intervention_mask(interventions, names, len(values))
         if perturbed is not None:
             options.check_interventions()
+        weights = check_weights(sample_weight, len(values))
+        if weights is not None:
+            options.check_weights()
         if np.isnan(values).any():
             options.check_gaps()
-            used = full_rows(options.missing, values)
-            values, perturbed = values[used], None if perturbed is None else perturbed[used]
-        with watched(options.verbose), one_blas_thread(), held_checkpoint(options.checkpoint):
-            statistics = Statistics.from_table(
-                values, names, standardize=options.standardize, perturbed=perturbed
+        used = used_rows(options.missing, values, weights)
+        values, perturbed, weights = (chosen(one, used) for one in (values, perturbed, weights))
+        with one_blas_thread():
+            return Statistics.from_table(
+                values, names, standardize=options.standardize, perturbed=perturbed, weights=weights
             )
-            _warn_about_scales(statistics, options)
+
+    def partial_fit(self, X: Any, y: None = None, sample_weight: Any = None) -> Self:
+        """Learn from these rows and all before them: those of `partial_fit`, and of a fit.
+
+        Rows are added up, a sample of them is kept, and every call learns the graph anew.
+        """
+        options = Options.of(self)
+        options.check_batches()
+        values = check_table(self, X, reset=not hasattr(self, "n_features_in_"), least=1)
+        weights = check_weights(sample_weight, len(values))
+        self._seen = seen = seen_so_far(self)
+        used = used_rows(options.missing, values, weights, least=0)
+        seen.add(chosen(values, used), chosen(weights, used))
+        statistics = from_seen(self, seen)
+        _warn_about_scales(statistics, options)
+        with watched(options.verbose), one_blas_thread(), held_checkpoint(options.checkpoint):
             fit = Fit(statistics, options, like=X)
             return self._keep(fit, learn(fit))
 
@@ -234,29 +284,19 @@ class AnalyticDAG(GraphEstimator):
         changed: Self = super().set_params(**params)
         return changed
 
-    def score(self, X: Any, y: None = None) -> float:
+    def score(self, X: Any, y: None = None, sample_weight: Any = None) -> float:
         """Return the mean log-likelihood of the rows of X, for data held out from the fit.
 
         The noise is Gaussian, with one variance for all columns under "likelihood-ev" and one for
         each column otherwise; after "logistic" the Bernoulli likelihood. Constant columns count
-        for nothing. With gaps in X and missing="em" it is that of the cells that are there.
+        for nothing. With gaps in X and missing="em" it is that of the cells that are there. Weights
+        act like repeated rows.
         """
         check_is_fitted(self)
         values = check_table(self, X, reset=False)
-        if np.isnan(values).any():
-            if self.missing == "em":
-                return implied(self).log_likelihood(values) / len(values)
-            values = completed(self, values)
-        values = values / self.scale_
-        if self.loss_traits_.binary:
-            return -Logistic(values).value(self.weights_)
-        centred = values - self.mean_ / self.scale_
-        varies = self.noise_variances_ > 0
-        v, scale = self.noise_variances_[varies], self.scale_[varies]
-        with np.errstate(over="ignore"):  # rows far out have a likelihood of zero: minus infinity
-            residuals = centred - centred @ self.weights_
-            fit = np.mean((residuals[:, varies] / np.sqrt(v)) ** 2, axis=0)
-        return float(-0.5 * np.sum(fit + np.log(2.0 * math.pi * v) + 2.0 * np.log(scale)))
+        weights = check_weights(sample_weight, len(values))
+        used = used_rows(self.missing, values, weights, least=1)
+        return mean_log_likelihood(self, chosen(values, used), chosen(weights, used))
 
     def sample(
         self, n: int, do: Mapping[Hashable, float] | None = None, *, seed: int | None = None

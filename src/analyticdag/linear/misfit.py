@@ -17,9 +17,11 @@ is taken off.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from analyticdag._typing import FloatArray
+from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.fitting.statistics import Statistics
 
 FACTOR = 5.0
@@ -37,50 +39,69 @@ _SKEWED = 0.035
 
 def effect_floor(statistics: Statistics, W: FloatArray) -> float:
     """Return the partial correlation below which edges may be due to misfit; zero if none."""
-    residuals = _residuals(statistics, W)
-    if residuals is None or residuals.shape[1] < 2:
+    if statistics.rows is None:
         return 0.0
-    values = _unit(residuals)
-    sizes = _unit(np.abs(residuals))
-    skewness = np.mean(residuals**3, axis=0) / np.mean(residuals**2, axis=0) ** 1.5
+    question = partial(_floor, W=W, constant=statistics.constant, perturbed=statistics.perturbed)
+    return statistics.rows.ask(question)
+
+
+def _floor(
+    rows: FloatArray,
+    weights: FloatArray | None,
+    *,
+    W: FloatArray,
+    constant: BoolArray,
+    perturbed: BoolArray | None,
+) -> float:
+    """Return the floor that some undisturbed rows without gaps ask for."""
+    used = ~np.isnan(rows).any(axis=1)
+    if perturbed is not None:
+        used &= ~perturbed.any(axis=1)
+    places = np.flatnonzero(used)
+    places = places[:: max(len(places) // _ROWS, 1)]
+    share = np.ones(len(places)) if weights is None else weights[places]
+    residuals = _residuals(rows[places], share, W, ~constant)
+    if share.sum() < _FEWEST or residuals.shape[1] < 2:
+        return 0.0
+    values = _unit(residuals, share)
+    sizes = _unit(np.abs(residuals), share)
+    square, cube = (np.average(residuals**power, axis=0, weights=share) for power in (2, 3))
+    skewness = cube / square**1.5
     explained = _SKEWED**2 * float(np.mean(skewness**2))
-    size_value = max(_beyond_chance(values, sizes) - explained, 0.0)
-    product = _beyond_chance(sizes, sizes) * size_value
+    n = float(share.sum())
+    size_value = max(_beyond_chance(values, sizes, n) - explained, 0.0)
+    product = _beyond_chance(sizes, sizes, n) * size_value
     return float(min(FACTOR * product**0.25, LARGEST))
 
 
-def _residuals(statistics: Statistics, W: FloatArray) -> FloatArray | None:
-    """Return standardised residuals of the columns that vary, in some undisturbed rows."""
-    rows = statistics.rows
-    if rows is not None and statistics.perturbed is not None:
-        rows = rows[~statistics.perturbed.any(axis=1)]
-    if rows is not None and statistics.unseen is not None:
-        rows = rows[~np.isnan(rows).any(axis=1)]  # there are gaps
-    if rows is None or len(rows) < _FEWEST:
-        return None
-    rows = rows[:: max(len(rows) // _ROWS, 1)]
-    centred = rows - rows.mean(axis=0)
-    left = (centred - centred @ W)[:, ~statistics.constant]
-    left -= left.mean(axis=0)
-    deviation = left.std(axis=0)
+def _residuals(rows: FloatArray, share: FloatArray, W: FloatArray, varies: BoolArray) -> FloatArray:
+    """Return standardised residuals of the columns that vary."""
+    if share.sum() < _FEWEST:
+        return rows[:, :0]
+    centred = rows - np.average(rows, axis=0, weights=share)
+    left = (centred - centred @ W)[:, varies]
+    left -= np.average(left, axis=0, weights=share)
+    deviation = np.sqrt(np.average(left**2, axis=0, weights=share))
     kept = deviation > 0.0
     clipped: FloatArray = np.clip(left[:, kept] / deviation[kept], -_TAIL, _TAIL)
     return clipped
 
 
-def _unit(values: FloatArray) -> FloatArray:
-    centred = values - values.mean(axis=0)
+def _unit(values: FloatArray, share: FloatArray) -> FloatArray:
+    """Return columns whose products, row by row added up, are weighted correlations."""
+    centred = values - np.average(values, axis=0, weights=share)
+    centred *= np.sqrt(share)[:, None]
     size = np.linalg.norm(centred, axis=0)
     unit: FloatArray = centred / np.where(size > 0.0, size, 1.0)
     return unit
 
 
-def _beyond_chance(left: FloatArray, right: FloatArray) -> float:
+def _beyond_chance(left: FloatArray, right: FloatArray, n: float) -> float:
     """Return the mean square correlation between different columns, less what chance explains."""
-    n, d = left.shape
+    d = left.shape[1]
     total = -float(np.sum(np.einsum("ij,ij->j", left, right) ** 2))
     for first in range(0, d, _BLOCK):  # a table of all pairs would be the largest of a fit
         total += float(np.sum((left[:, first : first + _BLOCK].T @ right) ** 2))
     pairs = d * (d - 1)
     chance = (1.0 + _STANDARD_ERRORS * np.sqrt(2.0 / pairs)) / n
-    return max(total / pairs - chance, 0.0)
+    return float(max(total / pairs - chance, 0.0))

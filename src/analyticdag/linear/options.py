@@ -109,14 +109,39 @@ class Options:
         """Refuse what needs every cell of its rows, where some are missing."""
         if self.missing == "drop":
             return
-        needs = f"loss={self.traits.name!r}" if self.traits.needs_rows else ""
-        if self.criterion in ("cv", "stars"):
-            needs = f"lambda1={self.criterion!r}"
-        if needs:
+        if self.needs_rows:
             raise ParameterError(
-                f"{needs} needs rows without gaps, and missing='em' has only their moments; use "
-                "missing='drop'"
+                f"{self.needs_rows} needs rows without gaps, and missing='em' has only their "
+                "moments; use missing='drop'"
             )
+
+    def check_weights(self) -> None:
+        """Refuse what takes every row for one."""
+        if self.needs_rows:
+            raise ParameterError(
+                f"{self.needs_rows} goes by single rows, which have no weights there; repeat the "
+                "rows instead of sample_weight"
+            )
+
+    def check_batches(self) -> None:
+        """Refuse what needs all rows at once, where they come batch by batch."""
+        if self.needs_rows:
+            raise ParameterError(
+                f"{self.needs_rows} needs all rows at once, and batches are only added up; pass "
+                "one table, or some of the rows"
+            )
+        if self.missing == "em":
+            raise ParameterError(
+                "missing='em' needs all rows at once, and batches are only added up; use "
+                "missing='drop', or pass one table with some of the rows"
+            )
+
+    @property
+    def needs_rows(self) -> str:
+        """What was asked for that sums over the rows are not enough for; nothing if they are."""
+        if self.criterion in ("cv", "stars"):
+            return f"lambda1={self.criterion!r}"
+        return f"loss={self.traits.name!r}" if self.traits.needs_rows else ""
 
     @classmethod
     def of(cls, estimator: Any) -> Options:

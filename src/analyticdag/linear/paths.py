@@ -133,7 +133,7 @@ def _made(loss: LossClass, statistics: Statistics, place: Placement) -> Any:
         raise ParameterError(
             f"loss={traits.name!r} needs the rows, which fit_covariance does not have; call fit(X)"
         )
-    return loss(place.put(statistics.rows))
+    return loss(place.put(statistics.rows.values))
 
 
 def _checkpoint(
@@ -153,7 +153,7 @@ def _checkpoint(
     }
     digest = fingerprint(
         statistics.S,
-        statistics.rows if traits.needs_rows else None,
+        statistics.rows.values if traits.needs_rows and statistics.rows else None,
         fit.masks.allowed,
         fit.masks.required,
         start.weights,

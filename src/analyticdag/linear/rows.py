@@ -1,6 +1,7 @@
-"""Rows with gaps, as a fitted `AnalyticDAG` sees them; without gaps none of this is used.
+"""Rows as a fit and a fitted `AnalyticDAG` see them: weights, gaps, likelihood.
 
-    full_rows(rule, X)          which rows a fit uses: all, or with "drop" those without gaps
+    used_rows(rule, X, weights)  which rows are used
+    mean_log_likelihood(…)       what `score` returns
     implied(estimator)          the Gaussian that the learned equations make
     completed(estimator, X)     rows without gaps, for whatever needs such
 
@@ -9,17 +10,24 @@ A gap is filled by what the equations expect of it given the rest of its row, or
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from analyticdag._typing import BoolArray, FloatArray
-from analyticdag.errors import DataError
+from analyticdag.errors import DataError, ParameterError
+from analyticdag.losses import Logistic
 from analyticdag.tables.gaps import Gaussian
 
 
-def full_rows(rule: str, X: FloatArray, *, least: int = 2) -> BoolArray:
-    """Return which rows are used; refuse if leaving rows with gaps out leaves too few."""
+def used_rows(
+    rule: str, X: FloatArray, weights: FloatArray | None = None, *, least: int = 2
+) -> BoolArray:
+    """Return which rows are used; refuse if leaving rows out leaves too few, or too little weight.
+
+    Left out are rows of weight zero and, with "drop", rows with gaps.
+    """
     used: BoolArray = np.ones(len(X), dtype=bool)
     if rule == "drop":
         used &= ~np.isnan(X).any(axis=1)
@@ -28,7 +36,44 @@ def full_rows(rule: str, X: FloatArray, *, least: int = 2) -> BoolArray:
                 f"{int((~used).sum())} of {len(X)} rows have gaps, and leaving them out leaves "
                 f"{int(used.sum())}; use missing='em', or leave the emptiest columns out"
             )
+    if weights is not None:
+        used &= weights > 0.0
+        if not used.any():
+            raise DataError("sample_weight is zero in every row, and such rows are left out")
+        # One row is enough to be scored, whatever its weight.
+        if weights[used].sum() < least and least > 1:
+            raise DataError(
+                f"sample_weight adds up to {weights[used].sum():g}; weights act like repeated "
+                f"rows, so they must add up to the number of rows they stand for, at least {least}"
+            )
     return used
+
+
+def chosen(rows: Any, used: BoolArray) -> Any:
+    """Return what belongs to the rows that are used; nothing of nothing."""
+    return rows if rows is None or used.all() else rows[used]
+
+
+def mean_log_likelihood(estimator: Any, X: FloatArray, weights: FloatArray | None) -> float:
+    """Return the mean log-likelihood of rows under the learned equations."""
+    if np.isnan(X).any():
+        n = len(X) if weights is None else float(weights.sum())
+        return implied(estimator).log_likelihood(X, weights) / n
+    values = X / estimator.scale_
+    if estimator.loss_traits_.binary:
+        if weights is not None:
+            raise ParameterError(
+                f"score after loss={estimator.loss_!r} takes no sample_weight; repeat the rows"
+            )
+        return -Logistic(values).value(estimator.weights_)
+    centred = values - estimator.mean_ / estimator.scale_
+    varies = estimator.noise_variances_ > 0
+    v, scale = estimator.noise_variances_[varies], estimator.scale_[varies]
+    with np.errstate(over="ignore"):  # rows far out have a likelihood of zero: minus infinity
+        residuals = centred - centred @ estimator.weights_
+        squares = (residuals[:, varies] / np.sqrt(v)) ** 2
+        fit = np.average(squares, axis=0, weights=weights)
+    return float(-0.5 * np.sum(fit + np.log(2.0 * math.pi * v) + 2.0 * np.log(scale)))
 
 
 def implied(estimator: Any) -> Gaussian:
@@ -44,6 +89,6 @@ def completed(estimator: Any, X: FloatArray, seed: int | None = None) -> FloatAr
     if not np.isnan(X).any():
         return X
     if estimator.missing == "drop":
-        return X[full_rows("drop", X, least=1)]
+        return X[used_rows("drop", X, least=1)]
     rng = None if seed is None else np.random.default_rng(seed)
     return implied(estimator).filled(X, rng)

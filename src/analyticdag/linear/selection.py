@@ -27,6 +27,7 @@ from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.errors import ParameterError
 from analyticdag.fitting.finish import finish
 from analyticdag.fitting.placement import to_float64
+from analyticdag.fitting.rows import Rows
 from analyticdag.fitting.statistics import Statistics
 from analyticdag.least_squares import weights_on_parents
 from analyticdag.linear.options import Options
@@ -191,7 +192,7 @@ def _noise(statistics: Statistics, W: FloatArray, *, pooled: bool) -> FloatArray
 def _on_rows(statistics: Statistics, rows: FloatArray) -> Statistics:
     """Return the statistics of some of the rows, in the units of all of them."""
     S = np.where(statistics.touchable, covariance(rows), np.eye(rows.shape[1]))
-    return replace(statistics, moments=Moments.shared(S, len(rows)), rows=rows)
+    return replace(statistics, moments=Moments.shared(S, len(rows)), rows=Rows(rows))
 
 
 def _held_out(series: _Series) -> list[float]:
@@ -231,9 +232,10 @@ def _rows(statistics: Statistics, criterion: str) -> FloatArray:
             f"lambda1={criterion!r} needs the rows, which fit_covariance does not have; use "
             "lambda1='ebic', or fit(X)"
         )
-    if len(statistics.rows) < 2 * _FOLDS:
+    rows = statistics.rows.values
+    if len(rows) < 2 * _FOLDS:
         raise ParameterError(
             f"lambda1={criterion!r} needs at least {2 * _FOLDS} rows, but there are "
-            f"{len(statistics.rows)}; use lambda1='ebic' or a number"
+            f"{len(rows)}; use lambda1='ebic' or a number"
         )
-    return statistics.rows
+    return rows

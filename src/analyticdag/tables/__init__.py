@@ -14,11 +14,13 @@
 | `look.py`       | `Look`: one look at a table, and every decision                             |
 | `python.py`     | the kinds of the columns of a data frame, for an estimator                  |
 | `gaps.py`       | maximum likelihood from rows with gaps                                      |
+| `batches.py`    | files of any size, batch by batch                                           |
 | `together.py`   | rows that belong together                                                   |
 """
 
 from __future__ import annotations
 
+from analyticdag.tables.batches import Batches, read_batches
 from analyticdag.tables.cells import Cells
 from analyticdag.tables.files import read_cells
 from analyticdag.tables.gaps import Gaussian, effective_rows, pair_counts
@@ -26,6 +28,7 @@ from analyticdag.tables.look import Decision, Look, look_at
 from analyticdag.tables.recipe import Column, Kind, Recipe
 
 __all__ = [
+    "Batches",
     "Cells",
     "Column",
     "Decision",
@@ -36,5 +39,6 @@ __all__ = [
     "effective_rows",
     "look_at",
     "pair_counts",
+    "read_batches",
     "read_cells",
 ]

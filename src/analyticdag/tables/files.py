@@ -101,14 +101,19 @@ _OTHER_BYTES = {
 
 def read_cells(source: str | Path, stdin: BinaryIO | None = None) -> tuple[Cells, str, str]:
     """Read a file, or `stdin` where the source is "-"."""
+    refuse_address(source)
+    raw = _read_bytes(source, stdin)
+    name = "standard input" if str(source) == "-" else Path(source).name
+    return _cells(raw, name), name, hashlib.sha256(raw).hexdigest()
+
+
+def refuse_address(source: Any) -> None:
+    """Raise DataError if this is no file but an address."""
     if _URL.match(str(source)):
         raise DataError(
             f"{str(source)!r} is an address on the net, and nothing is fetched from there; "
             "download the file and name it"
         )
-    raw = _read_bytes(source, stdin)
-    name = "standard input" if str(source) == "-" else Path(source).name
-    return _cells(raw, name), name, hashlib.sha256(raw).hexdigest()
 
 
 def _read_bytes(source: str | Path, stdin: BinaryIO | None) -> bytes:

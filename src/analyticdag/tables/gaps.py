@@ -52,9 +52,17 @@ class Gaussian:
 
     @classmethod
     def of_rows(
-        cls, X: FloatArray, start: Gaussian | None = None, *, tolerance: float = TOLERANCE
+        cls,
+        X: FloatArray,
+        start: Gaussian | None = None,
+        *,
+        weights: FloatArray | None = None,
+        tolerance: float = TOLERANCE,
     ) -> Gaussian:
-        """Return the maximum likelihood estimate from rows with NaN for gaps."""
+        """Return the maximum likelihood estimate from rows with NaN for gaps.
+
+        Weights act like rows that are repeated so often.
+        """
         centre, scale = _units(X)
         keep = np.flatnonzero(scale > 0.0)  # a constant is known wherever it is missing
         block = np.ix_(keep, keep)
@@ -62,17 +70,19 @@ class Gaussian:
         mean, S = np.zeros(len(keep)), np.eye(len(keep))
         if start is not None and np.all(start.S.diagonal()[keep] > 0.0):
             mean, S = (start.mean - centre)[keep] / scale[keep], start.S[block] / unit
-        rows = _Rows((X[:, keep] - centre[keep]) / scale[keep])
-        (mean, S), n_steps = _climb(rows, mean, S, tolerance / np.sqrt(len(X)))
+        rows = _Rows((X[:, keep] - centre[keep]) / scale[keep], weights)
+        (mean, S), n_steps = _climb(rows, mean, S, tolerance / np.sqrt(rows.n))
         found = cls(centre, np.zeros(2 * centre.shape), n_steps)
         found.mean[keep] += scale[keep] * mean
         found.S[block] = S * unit
         return found
 
-    def log_likelihood(self, X: FloatArray) -> float:
+    def log_likelihood(self, X: FloatArray, weights: FloatArray | None = None) -> float:
         """Return the log-likelihood of the cells that are there."""
         scale, seen = _deviations(self.S), ~np.isnan(X)
-        rows = _Rows((X - self.mean) / scale)
+        if weights is not None:
+            seen = seen * weights[:, None]
+        rows = _Rows((X - self.mean) / scale, weights)
         mean, S = np.zeros(len(scale)), self.S / np.outer(scale, scale)
         constants = seen.sum(axis=0) @ (0.5 * np.log(2.0 * np.pi) + np.log(scale))
         return rows.step(mean, S)[2] - float(constants)
@@ -110,11 +120,16 @@ def _units(X: FloatArray) -> tuple[FloatArray, FloatArray]:
 class _Rows:
     """Rows in standard units, those with the same gaps together."""
 
-    def __init__(self, Z: FloatArray) -> None:
+    def __init__(self, Z: FloatArray, weights: FloatArray | None = None) -> None:
         absent = np.isnan(Z)
-        self.Z, self.n = np.where(absent, 0.0, Z), len(Z)
+        self.Z, self.weights = np.where(absent, 0.0, Z), weights
+        self.n = float(len(Z) if weights is None else weights.sum())
         self.absent = absent
         self.parts = list(_patterns(absent))
+        self.worth = [
+            float(len(rows) if weights is None else weights[rows].sum())
+            for rows, _, _ in self.parts
+        ]
 
     def expected(self, K: FloatArray) -> Iterator[tuple[Places, Places, FloatArray, FloatArray]]:
         """Yield rows, their gaps, the covariance of these and their means, if all means are 0."""
@@ -130,17 +145,18 @@ class _Rows:
         apart = np.where(self.absent, 0.0, self.Z - mean)
         pulled, spread = apart @ K, self.n * logdet
         unsure = np.zeros(S.size)
-        for rows, gaps, block in self.parts:
+        for (rows, gaps, block), n in zip(self.parts, self.worth, strict=True):
             if len(gaps):
                 factor, own = _factor(K.ravel()[block])
                 at = rows[:, None], gaps
                 apart[at] = -lapack.dpotrs(factor, pulled[at].T, lower=1)[0].T
                 # The upper half of this is waste of the factor, and not looked at below.
-                unsure[block] += len(rows) * lapack.dpotri(factor, lower=1)[0]
-                spread += len(rows) * own
-        likelihood = -0.5 * (spread + float(np.einsum("ij,ij->", apart @ K, apart)))
-        moved = apart.mean(axis=0)
-        found = apart.T @ apart + _symmetric(unsure.reshape(S.shape))
+                unsure[block] += n * lapack.dpotri(factor, lower=1)[0]
+                spread += n * own
+        weighed = apart if self.weights is None else apart * self.weights[:, None]
+        likelihood = -0.5 * (spread + float(np.einsum("ij,ij->", apart @ K, weighed)))
+        moved = weighed.sum(axis=0) / self.n
+        found = apart.T @ weighed + _symmetric(unsure.reshape(S.shape))
         return mean + moved, found / self.n - np.outer(moved, moved), likelihood
 
 
@@ -224,14 +240,15 @@ def _unpacked(
     return point[:d], S
 
 
-def pair_counts(X: FloatArray) -> IntArray:
+def pair_counts(X: FloatArray, weights: FloatArray | None = None) -> IntArray:
     """Return in how many rows both columns of a pair are there."""
     seen = (~np.isnan(X)).astype(np.float64)
-    counts: IntArray = np.rint(seen.T @ seen).astype(np.int64)
+    weighed = seen if weights is None else seen * weights[:, None]
+    counts: IntArray = np.rint(seen.T @ weighed).astype(np.int64)
     return counts
 
 
-def effective_rows(X: FloatArray, S: FloatArray) -> int:
+def effective_rows(X: FloatArray, S: FloatArray, weights: FloatArray | None = None) -> int:
     """Return how many full rows would make the pairs that matter as certain as these rows do.
 
     A correlation from m rows has a variance of 1/m, so this is the harmonic mean of `pair_counts`,
@@ -240,7 +257,7 @@ def effective_rows(X: FloatArray, S: FloatArray) -> int:
     the smallest count, and the number of rows finds edges that are not there (docs/benchmarks/
     tables.md).
     """
-    counts, sd = pair_counts(X), _deviations(S)
+    counts, sd = pair_counts(X, weights), _deviations(S)
     weight = (S / np.outer(sd, sd)) ** 2
     np.fill_diagonal(weight, 0.0)
     weight[counts < SEEN_TOGETHER] = 0.0

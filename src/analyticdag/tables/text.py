@@ -16,13 +16,20 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import BinaryIO
 
 from analyticdag.errors import DataError
 from analyticdag.tables.cells import Cells
 
 DELIMITERS = (",", ";", "\t", "|")
 BLANK = " "
+# A batch of text: as cells it takes some ten times as much.
+BATCH_BYTES = 2**23
+_LOOKED_AT = 20  # lines that tell the delimiter
 
 
 def delimited(raw: bytes, name: str) -> Cells:
@@ -30,7 +37,7 @@ def delimited(raw: bytes, name: str) -> Cells:
     comments, text = _without_comments(decoded(raw, name))
     if not text.strip():
         raise DataError(f"{name} is empty; pass a table with a header and rows of numbers")
-    delimiter = "\t" if name.lower().endswith((".tsv", ".tab")) else _delimiter(text)
+    delimiter = _delimiter_of(text, name)
     if delimiter == BLANK:
         text = "\n".join(line.strip() for line in text.splitlines())
     numbers, rows = parsed_rows(text, delimiter, name)
@@ -57,6 +64,44 @@ def delimited(raw: bytes, name: str) -> Cells:
             header[1:], "the first column has no name and counts the rows: left out"
         )
     return cells
+
+
+def text_batches(path: Path, size: int = BATCH_BYTES) -> Iterator[Cells]:
+    """Yield the cells of a delimited text, about `size` bytes at a time."""
+    with path.open("rb") as file:
+        header, n_lines = _header(file, path.name)
+        while body := _whole_lines(file, size):
+            if any(line.strip() and line[:1] != b"#" for line in io.BytesIO(body)):
+                cells = delimited(header + body, path.name)
+                below = n_lines - header.count(b"\n")
+                yield replace(cells, rows=[row + below for row in cells.rows])
+            n_lines += body.count(b"\n")
+
+
+def _whole_lines(file: BinaryIO, size: int) -> bytes:
+    """Read about so many bytes, and on to the end of the row."""
+    body = file.read(size) + file.readline()
+    if body[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise DataError("UTF-16 text cannot be read in batches; save it as 'CSV UTF-8'")
+    while body.count(b'"') % 2 and (more := file.readline()):  # a line break in quotes ends no row
+        body += more
+    return body
+
+
+def _header(file: BinaryIO, name: str) -> tuple[bytes, int]:
+    """Return a line with the names of the columns, and how many lines stand above the first row."""
+    above = list(itertools.takewhile(lambda line: line[:1] == b"#", iter(file.readline, b"")))
+    file.seek(sum(map(len, above)))
+    start = decoded(b"".join(_whole_lines(file, 1) for _ in range(_LOOKED_AT)), name).strip()
+    file.seek(sum(map(len, above)))
+    delimiter = _delimiter_of(start, name)
+    rows = parsed_rows(start, delimiter, name)[1]
+    if not rows or _is_header(rows[0]):
+        line = _whole_lines(file, 1)
+        return line, len(above) + line.count(b"\n")
+    said = _cells_of_comment(decoded(above[-1], name), delimiter) if above else []
+    names = said if len(said) == len(rows[0]) else map(str, range(len(rows[0])))
+    return f"{delimiter.join(names)}\n".encode(), len(above)
 
 
 def decoded(raw: bytes, name: str) -> str:
@@ -104,9 +149,13 @@ def _cells_of_comment(line: str, delimiter: str) -> list[str]:
     return [cell.strip() for cell in rows[0]] if rows else []
 
 
+def _delimiter_of(text: str, name: str) -> str:
+    return "\t" if name.lower().endswith((".tsv", ".tab")) else _delimiter(text)
+
+
 def _delimiter(text: str) -> str:
     """Return the delimiter that splits the first rows into most cells, equally many in each."""
-    lines = [line.strip() for line in text.splitlines()[:20] if line[:1] != "#"]
+    lines = [line.strip() for line in text.splitlines()[:_LOOKED_AT] if line[:1] != "#"]
     best = max(DELIMITERS, key=lambda delimiter: _splits(lines, delimiter))
     if _splits(lines, best)[1] > 1 or not _splits(lines, BLANK)[0]:
         return best

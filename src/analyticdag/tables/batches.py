@@ -1,0 +1,139 @@
+"""Files of any size, as batches of numbers: in the memory of one batch, as often as needed.
+
+    read_batches(path)      one look at the first rows -> `Batches`, which gives `NamedColumns`
+
+Parquet and Feather (a file, or a folder of them) come through pyarrow, delimited text line by line;
+other formats are read whole. What each column is, the first batch decides: a cell that does not fit
+in later on is refused by row and column.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from analyticdag._tables import NamedColumns, listing
+from analyticdag.errors import DataError, MissingDependencyError
+from analyticdag.tables.cells import Cells
+from analyticdag.tables.files import read_cells, refuse_address
+from analyticdag.tables.look import Look, check_names, look_at
+from analyticdag.tables.text import text_batches
+
+# Rows of a batch: with 50 columns 26 MB, and large enough that a batch costs little beside them.
+BATCH_ROWS = 65_536
+_ARROW = {".parquet": "parquet", ".pq": "parquet", ".feather": "feather", ".arrow": "feather"}
+_TEXT = (".csv", ".tsv", ".tab", ".txt", ".dat")
+
+
+@dataclass(frozen=True, eq=False)
+class Batches:
+    """The rows of a file, batch by batch; `look` says what the columns are."""
+
+    path: Path
+    look: Look
+    asked: frozenset[str] = field(default_factory=frozenset)
+
+    def __iter__(self) -> Iterator[NamedColumns]:
+        recipe = self.look.recipe
+        known = {column.name for column in self.look.columns}
+        for cells in cell_batches(self.path):
+            here = cells.select([name for name in cells.names if name in known])
+            values = recipe.read(here, self.path.name, gaps=self.asked)
+            yield NamedColumns(values, recipe.names, recipe)
+
+    def refuse_left_out(self) -> None:
+        """Raise DataError if columns cannot be variables: only a command leaves columns out."""
+        left = [f"{one.name} ({one.kind})" for one in self.look.columns if not one.taken]
+        if left:
+            raise DataError(
+                f"{self.path.name} has columns that cannot be variables: {listing(left)}; leave "
+                "them out: read_batches(path, drop=[...])"
+            )
+
+
+def read_batches(
+    path: str | os.PathLike[str],
+    *,
+    kinds: Mapping[str, Any] | None = None,
+    columns: Collection[str] | None = None,
+    drop: Collection[str] = (),
+) -> Batches:
+    """Look at the first rows of a file, and return all of its rows as batches.
+
+    `columns` names those to take and `drop` those to leave out; `kinds` says what a column is.
+    """
+    refuse_address(path)
+    place = Path(path)
+    first = next(cell_batches(place), None)
+    if first is None:
+        raise DataError(f"{place.name} has no rows; pass at least two")
+    check_names(first.names, place.name)
+    look, _ = look_at(first, kinds=kinds, columns=columns, drop=drop)
+    look.refuse_undecided()
+    check_names(look.recipe.names, place.name)
+    return Batches(place, look, frozenset(kinds or ()))
+
+
+def comes_in_batches(path: Path) -> bool:
+    """Whether a file, or a folder, can be read in less memory than it has bytes."""
+    return path.is_dir() or path.suffix.lower() in (*_ARROW, *_TEXT)
+
+
+def cell_batches(path: Path) -> Iterator[Cells]:
+    """Yield the cells of a file, some rows at a time."""
+    if not path.exists():
+        raise DataError(f"there is no file {str(path)!r}; check the path")
+    suffix = path.suffix.lower()
+    if path.is_dir() or suffix in _ARROW:
+        yield from _arrow_batches(path, _ARROW.get(suffix, "parquet"))
+    elif suffix in _TEXT:
+        yield from text_batches(path)
+    else:
+        yield read_cells(path)[0]
+
+
+def _arrow_batches(path: Path, kind: str) -> Iterator[Cells]:
+    try:
+        dataset = importlib.import_module("pyarrow.dataset")
+    except ImportError as error:
+        raise MissingDependencyError("pyarrow", "parquet") from error
+    # Buffered, and nothing read ahead: whole row groups may be larger than memory.
+    options = {} if kind != "parquet" else {
+        "fragment_scan_options": dataset.ParquetFragmentScanOptions(
+            use_buffered_stream=True, pre_buffer=False
+        )
+    }  # fmt: skip
+    try:
+        table = dataset.dataset(path, format=kind, partitioning="hive")
+        batches = table.to_batches(
+            batch_size=BATCH_ROWS, batch_readahead=1, fragment_readahead=1, **options
+        )
+        n_before = 0
+        for batch in batches:
+            if batch.num_rows:
+                yield _arrow_cells(batch, n_before)
+            n_before += batch.num_rows
+    except (ValueError, OSError, TypeError) as error:  # pyarrow's errors are these
+        if isinstance(error, DataError):
+            raise
+        reason = " ".join(str(error).split())[:200]
+        raise DataError(
+            f"{path.name} cannot be read as {kind} ({reason}); write it again"
+        ) from error
+
+
+def _arrow_cells(batch: Any, n_before: int) -> Cells:
+    """Return the cells of a record batch: numbers as arrays, all else as lists."""
+    types = importlib.import_module("pyarrow.types")
+    columns = tuple(
+        column.to_numpy(zero_copy_only=False)
+        if types.is_integer(column.type) or types.is_floating(column.type)
+        else column.to_pylist()
+        for column in batch.columns
+    )
+    rows = range(n_before + 1, n_before + batch.num_rows + 1)
+    return Cells(tuple(batch.schema.names), columns, rows)
