@@ -26,6 +26,16 @@ from analyticdag.moments import Moments
 MOST_OPEN = 10
 
 
+def position_of(names: list[Hashable], node: Hashable, what: str) -> int:
+    """Return the column of a name, or of a position where names are not numbers."""
+    if node in names:
+        return names.index(node)
+    numbered = any(isinstance(name, int) for name in names)  # then a number is a name
+    if isinstance(node, Integral) and not numbered and 0 <= node < len(names):
+        return int(node)
+    raise InputError(f"{what}={node!r} is no column; the columns are {names[:10]}")
+
+
 @dataclass(frozen=True, eq=False)
 class Known:
     """A class (`edges`, open ones in both entries), a DAG in it, and moments in standard units.
@@ -50,7 +60,8 @@ class Known:
         if moments is None:
             raise ParameterError(
                 "effects need a fitted AnalyticDAG, or a graph with data through "
-                f"fit_graph(graph, data); got {type(model).__name__}"
+                f"fit_graph(graph, data), not {type(model).__name__}; nonlinear equations have no "
+                "one effect, use intervene there"
             )
         if model.loss_traits_.binary:
             raise ParameterError(
@@ -131,12 +142,7 @@ class Known:
 
     def position(self, node: Hashable, what: str) -> int:
         """Return the column of a name, or of a position where names are not numbers."""
-        if node in self.names:
-            return self.names.index(node)
-        numbered = any(isinstance(name, int) for name in self.names)  # then a number is a name
-        if isinstance(node, Integral) and not numbered and 0 <= node < len(self.names):
-            return int(node)
-        raise InputError(f"{what}={node!r} is no column; the columns are {self.names[:10]}")
+        return position_of(self.names, node, what)
 
     def open_at(self, node: int) -> list[int]:
         """Return the nodes that share an open edge with `node`."""

@@ -19,6 +19,7 @@
 | `climb.py`        | the search after the networks: add, drop or turn the edge that gains most  |
 | `surfaces.py`     | its score: splines of the parents and products of each two of them         |
 | `refit.py`        | the networks of the final graph                                            |
+| `what_if.py`      | rows and distributions when columns are set: `sample`, `intervene`         |
 
 Torch is imported by `fit`, never by importing this package.
 """

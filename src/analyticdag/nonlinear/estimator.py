@@ -9,7 +9,7 @@ import importlib
 import math
 import os
 import warnings
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from typing import Any, Self
 
@@ -17,11 +17,13 @@ import numpy as np
 from scipy import stats
 from sklearn.utils.validation import check_is_fitted
 
+from analyticdag._parameters import number
 from analyticdag._tables import constant_columns
 from analyticdag._typing import BinaryArray, FloatArray
 from analyticdag._validation import check_table, column_names
 from analyticdag._watch import watched
 from analyticdag.acyclicity import Acyclicity
+from analyticdag.effects import Outcome
 from analyticdag.errors import (
     DataError,
     MissingDependencyError,
@@ -47,6 +49,7 @@ from analyticdag.knowledge import Knowledge
 from analyticdag.losses import loss_traits
 from analyticdag.nonlinear.choice import VarianceChoice, choose_variance
 from analyticdag.nonlinear.options import ADVICE, AUTO, LEVEL, LOSSES, NetworkOptions
+from analyticdag.nonlinear.what_if import N_DRAWS, draw, outcomes, position
 
 _NOT_SOLVED = (
     "the networks of these data did not stay finite; look for outliers in X, or for columns of "
@@ -196,6 +199,32 @@ class NonlinearDAG(GraphEstimator):
                 "fit; look for outliers, or for columns in other units"
             )
         return found
+
+    def sample(
+        self, n: int, do: Mapping[Hashable, float] | None = None, *, seed: int | None = None
+    ) -> FloatArray:
+        """Draw n rows from the learned equations; columns in `do` are set to its values."""
+        check_is_fitted(self)
+        return draw(self, self._model, n, do or {}, seed)
+
+    def intervene(
+        self, do: Mapping[Hashable, float], *, level: float = 0.95, seed: int | None = 0
+    ) -> list[Outcome]:
+        """Return the distribution of every column when those in `do` are set, from 10,000 draws."""
+        check_is_fitted(self)
+        number("level", level, 0.0, 1.0)
+        return outcomes(self, draw(self, self._model, N_DRAWS, do, seed), level)
+
+    def predict(self, X: Any, target: Hashable | None = None) -> FloatArray:
+        """Return what the learned equations expect of `target`, or of every column, in each row.
+
+        A column is predicted from its direct causes only; one without causes by its mean.
+        """
+        check_is_fitted(self)
+        values = check_table(self, X, reset=False)
+        mean, _ = self._model.expected((values - self.mean_) / self.scale_)
+        expected: FloatArray = np.where(self._varies, mean, 0.0) * self.scale_ + self.mean_
+        return expected if target is None else expected[:, position(self, target, "target")]
 
     def _keep(self, statistics: Statistics, options: NetworkOptions, learned: Any) -> None:
         """Set the learned attributes."""

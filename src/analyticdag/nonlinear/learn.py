@@ -17,7 +17,12 @@ from analyticdag.fitting.finish import Finished, finish
 from analyticdag.fitting.placement import to_float64
 from analyticdag.knowledge import EdgeMasks
 from analyticdag.nonlinear.climb import refine
-from analyticdag.nonlinear.likelihood import negative_log_likelihood, noise_variances, slopes
+from analyticdag.nonlinear.likelihood import (
+    moments,
+    negative_log_likelihood,
+    noise_variances,
+    slopes,
+)
 from analyticdag.nonlinear.neighbours import plausible_parents
 from analyticdag.nonlinear.networks import Networks, Shape
 from analyticdag.nonlinear.options import NetworkOptions
@@ -37,6 +42,14 @@ class FittedNetworks:
     values: FloatArray
     adjacency: BoolArray
     place: Place
+
+    def expected(self, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return mean and standard deviation of every column given its causes, (n, d) each."""
+        with torch.inference_mode(False), torch.no_grad():
+            networks = Networks(self.shape, self.place.put(self.values))
+            mean, scale = moments(networks, self.place.put(rows.T), self.place.put(self.adjacency))
+            sd = torch.exp(scale).expand_as(mean)
+        return to_float64(mean).T, to_float64(sd).T
 
     def log_likelihood(self, rows: FloatArray) -> FloatArray:
         """Return the mean log-likelihood of each column, on columns scaled as in the fit."""

@@ -1,10 +1,12 @@
 """Would another sample give the same graph? Refit on resamples of the rows and count.
 
-    bootstrap(estimator, X, n_resamples)  ->  Stability
+    bootstrap(estimator, X, n_resamples)            ->  Stability
+    bootstrap_effects(estimator, X, n_resamples)    ->  effects that know that the graph was learned
 
 | module          | holds                                                                     |
 |-----------------|---------------------------------------------------------------------------|
 | `run.py`        | `bootstrap`: the resamples, on any joblib backend                         |
+| `effects.py`    | `bootstrap_effects`: effects averaged over graphs learned from resamples  |
 | `resamples.py`  | which rows a resample has, and the fit on them                            |
 | `counts.py`     | what is kept of the fits, in memory and on disk                           |
 | `result.py`     | `Stability`: frequencies, consensus graphs, stability selection           |
@@ -15,7 +17,8 @@ on the backend nor on the number of workers, and memory does not grow with the r
 
 from __future__ import annotations
 
+from analyticdag.stability.effects import AveragedEffect, bootstrap_effects
 from analyticdag.stability.result import Stability
 from analyticdag.stability.run import bootstrap
 
-__all__ = ["Stability", "bootstrap"]
+__all__ = ["AveragedEffect", "Stability", "bootstrap", "bootstrap_effects"]

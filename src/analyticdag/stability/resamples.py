@@ -110,7 +110,15 @@ class Found:
 
 
 def fit_resample(estimator: Any, data: Data, scheme: Scheme, number: int, parent: int) -> Found:
-    """Fit a fresh copy of the estimator on one resample; runs on a worker."""
+    """Fit a fresh copy of the estimator on one resample and return its edges."""
+    fitted = fitted_on(estimator, data, scheme, number, parent)
+    adjacency = np.asarray(fitted.adjacency_matrix_) != 0
+    cpdag = np.asarray(getattr(fitted, "cpdag_", to_cpdag(adjacency))) != 0
+    return Found(np.argwhere(adjacency), np.argwhere(cpdag & ~cpdag.T))
+
+
+def fitted_on(estimator: Any, data: Data, scheme: Scheme, number: int, parent: int) -> Any:
+    """Return a fresh copy of the estimator, fitted on one resample; runs on a worker."""
     fitted, (X, mask) = clone(estimator), data
     drawn = scheme.rows(number)
     # Only an estimator that knows interventions is asked to.
@@ -122,9 +130,7 @@ def fit_resample(estimator: Any, data: Data, scheme: Scheme, number: int, parent
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", AnalyticDAGWarning)
             fitted.fit(take(X, drawn), **known)
-    adjacency = np.asarray(fitted.adjacency_matrix_) != 0
-    cpdag = np.asarray(getattr(fitted, "cpdag_", to_cpdag(adjacency))) != 0
-    return Found(np.argwhere(adjacency), np.argwhere(cpdag & ~cpdag.T))
+    return fitted
 
 
 def take(X: Any, rows: IntArray) -> Any:

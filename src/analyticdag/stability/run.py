@@ -57,13 +57,13 @@ def bootstrap(
     values = check_table(probe, X, reset=True)
     names = column_names(probe, values.shape[1])
     mask = intervention_mask(interventions, names, len(values))
-    seed = _seed(random_state, checkpoint)
+    seed = seed_of_bootstrap(random_state, checkpoint)
     scheme = check_scheme(len(values), subsample, seed, n_resamples, groups)
     path = file_name("checkpoint", checkpoint)
     if progress is not None and not callable(progress):
         raise ParameterError(f"progress must be a function or None, not {shown(progress)}")
     processes = jobs("processes", n_jobs, "one")
-    single = _single(estimator)
+    single = single_threaded(estimator)
     recipe = getattr(probe, "recipe_", None)
     if recipe is not None:
         # Read once: a resample need not have all levels of a column.
@@ -104,7 +104,7 @@ def _fits(
     return fits
 
 
-def _single(estimator: Any) -> Any:
+def single_threaded(estimator: Any) -> Any:
     """Return a copy that runs on one thread: the resamples are what runs in parallel."""
     parameters = estimator.get_params(deep=False)
     if parameters.get("checkpoint") is not None:
@@ -116,7 +116,8 @@ def _single(estimator: Any) -> Any:
     return single.set_params(n_jobs=1) if "n_jobs" in parameters else single
 
 
-def _seed(random_state: Any, checkpoint: Any) -> int:
+def seed_of_bootstrap(random_state: Any, checkpoint: Any) -> int:
+    """Return the seed; None draws one, which a checkpoint could not go on from."""
     if random_state is None:
         if checkpoint is not None:
             raise ParameterError(
