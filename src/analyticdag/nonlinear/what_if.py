@@ -7,7 +7,7 @@ graph and no range over a class. What is said of a distribution is said of rows 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,22 +17,20 @@ from analyticdag._validation import column_names
 from analyticdag.effects import Outcome
 from analyticdag.effects.known import position_of
 from analyticdag.errors import ParameterError
-
-if TYPE_CHECKING:
-    from analyticdag.nonlinear.estimator import NonlinearDAG
+from analyticdag.fitting.fitted import GraphEstimator
 
 # Rows that a distribution is read from: the ends of an interval of 95 % are then known to about
 # three hundredths of a standard deviation.
 N_DRAWS = 10_000
 
 
-def position(model: NonlinearDAG, name: Hashable, what: str) -> int:
+def position(model: GraphEstimator, name: Hashable, what: str) -> int:
     """Return the column of a name, or of a position."""
-    return position_of(column_names(model, model.n_features_in_), name, what)
+    return position_of(column_names(model, len(model.mean_)), name, what)
 
 
 def draw(
-    model: NonlinearDAG, networks: Any, n: int, do: Mapping[Hashable, float], seed: int | None
+    model: GraphEstimator, networks: Any, n: int, do: Mapping[Hashable, float], seed: int | None
 ) -> FloatArray:
     """Draw n rows in the units of the data; columns in `do` are set to its values."""
     if not isinstance(do, Mapping):
@@ -41,7 +39,7 @@ def draw(
         position(model, name, "do"): number(f"do[{name!r}]", value, -LARGEST)
         for name, value in do.items()
     }
-    d = model.n_features_in_
+    d = len(model.mean_)
     noise = np.random.default_rng(seed).standard_normal((whole("n", n, 1), d))
     rows = np.zeros_like(noise)
     varies = model.noise_variances_ > 0.0
@@ -55,12 +53,12 @@ def draw(
     return rows * model.scale_ + model.mean_
 
 
-def outcomes(model: NonlinearDAG, rows: FloatArray, level: float) -> list[Outcome]:
+def outcomes(model: GraphEstimator, rows: FloatArray, level: float) -> list[Outcome]:
     """Return the distribution of every column, as rows drawn from it show it."""
     tails = (0.5 - level / 2.0, 0.5 + level / 2.0)
     low, high = np.quantile(rows, tails, axis=0)
     mean, sd = rows.mean(axis=0), rows.std(axis=0)
-    names = column_names(model, model.n_features_in_)
+    names = column_names(model, len(model.mean_))
     return [
         Outcome(name, *map(float, (mean[k], sd[k], low[k], high[k], mean[k], mean[k])))
         for k, name in enumerate(names)
