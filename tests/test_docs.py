@@ -11,6 +11,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = [
     "README.md",
     "docs/getting-started.md",
+    "docs/your-table.md",
     "docs/from-a-table-to-a-report.md",
     "docs/how-to-choose.md",
     "docs/what-the-data-can-tell.md",

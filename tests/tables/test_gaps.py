@@ -81,6 +81,45 @@ def test_no_optimiser_finds_a_better_point() -> None:
     assert found.log_likelihood(X) == pytest.approx(ours, rel=1e-9)
 
 
+def textbook_em(X: np.ndarray, steps: int) -> tuple[np.ndarray, np.ndarray]:
+    """EM as in Little and Rubin (2002, section 11.2): row by row, one regression for each."""
+    mean, S = np.nanmean(X, axis=0), np.diag(np.nanvar(X, axis=0))
+    for _ in range(steps):
+        total, square = np.zeros(len(mean)), np.zeros(S.shape)
+        for row in X:
+            m = np.isnan(row)
+            filled, unsure = row.copy(), np.zeros(S.shape)
+            slopes = S[np.ix_(m, ~m)] @ np.linalg.pinv(S[np.ix_(~m, ~m)])
+            filled[m] = mean[m] + slopes @ (row - mean)[~m]
+            unsure[np.ix_(m, m)] = S[np.ix_(m, m)] - slopes @ S[np.ix_(~m, m)]
+            total += filled
+            square += np.outer(filled, filled) + unsure
+        mean = total / len(X)
+        S = square / len(X) - np.outer(mean, mean)
+    return mean, S
+
+
+@pytest.mark.parametrize("share", [0.05, 0.3])
+def test_a_textbook_em_ends_at_the_same_point(share: float) -> None:
+    X = with_gaps(rows(80, 4), share)
+    found = Gaussian.of_rows(X, tolerance=1e-9)
+    mean, S = textbook_em(X, 400)
+    sd = np.sqrt(np.diag(S))
+    np.testing.assert_allclose((found.mean - mean) / sd, 0.0, atol=1e-6)
+    np.testing.assert_allclose((found.S - S) / np.outer(sd, sd), 0.0, atol=1e-6)
+
+
+def test_a_whole_pattern_may_be_missing() -> None:
+    """Half of the rows lack two columns, the other half two others."""
+    X = simulate("ER1", n_nodes=6, n_samples=1200, noise_scale=(0.5, 1.5), seed=8).data
+    X[:400, :2] = X[400:800, 2:4] = np.nan
+    found = Gaussian.of_rows(X)
+    assert np.isfinite(found.S).all()
+    model = AnalyticDAG(missing="em").fit(X)
+    assert model.status_.converged
+    assert 400 <= model.moments_.n_samples < 1200
+
+
 def test_units_do_not_matter() -> None:
     X, scale = with_gaps(rows(), 0.2), np.array([1e-9, 1.0, 1e12, 3.0])
     one, other = Gaussian.of_rows(X), Gaussian.of_rows(X * scale)

@@ -122,7 +122,7 @@ def fit_command(
     check_numbers(resamples, seed, max_steps)
     talk = Talk(quiet=quiet, verbose=verbose)
     asked = Asked(columns, drop, kind, missing, drop_missing, interventions, groups, talk)
-    table = asked.read(file)
+    table = asked.read(file, in_batches=model != "nonlinear" and not resamples)
     known = None if knowledge is None else read_knowledge(knowledge)
     parameters = estimator_parameters(context.params)
     if table.has_gaps:
@@ -263,7 +263,7 @@ def _learn(
     manifest = manifest_of(
         source=table.source,
         sha256=table.sha256,
-        shape=(len(table.values), len(table.names)),
+        shape=(table.n_rows, len(table.names)),
         parameters={
             **parameters,
             "max_steps": plan.max_steps,
@@ -287,8 +287,9 @@ def _learn(
                 "table": table_record(table, parameters.get("missing", "em")),
             },
             rows_dropped=table.rows_dropped,
+            n_rows=table.n_rows,
             notes=table.notes,
-            refit=plan.refit,
+            refit=plan.refit and table.summed is None,
             look=table.look,
         )
     shown_knowledge = None if known is None else known.to_dict()

@@ -52,7 +52,7 @@ class Plan:
                     "--model linear"
                 )
             return self._networks(known, checkpoint).fit(table.columns), ""
-        lines = self._lines(known, checkpoint).fit(table.columns, interventions=table.targets)
+        lines = self._lines(known, checkpoint).fit(table.data, interventions=table.targets)
         if self.model == "linear":
             return lines, ""
         curved, reason = judged(lines, table)
@@ -115,6 +115,8 @@ def judged(lines: AnalyticDAG, table: Table) -> tuple[bool, str]:
 
     if table.targets is not None:
         return False, "linear, because only the linear model uses interventions"
+    if table.summed is not None:
+        return False, "linear, because the rows of a large table are only added up"
     if table.has_gaps:
         return False, "linear, because only the linear model learns from rows with gaps"
     check = diagnose(lines, table.columns, refit=False)["residual independence"]

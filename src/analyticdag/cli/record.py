@@ -29,6 +29,7 @@ def recorded(
     *,
     manifest: Mapping[str, Any],
     rows_dropped: int = 0,
+    n_rows: int | None = None,
     notes: Sequence[str] = (),
     refit: bool = True,
     look: Look | None = None,
@@ -36,11 +37,13 @@ def recorded(
     """Return the record of a fit, with the audit of its table and its diagnostics.
 
     The time of the diagnostics counts; `refit` allows them a fit of their own, after a quick one.
+    `n_rows` is how many rows there are where the columns hold some of them only.
     """
     from analyticdag.io import audit_table, record_of
 
     edges = model.adjacency_matrix_.astype(bool)
     audit = audit_table(columns.values, edges, rows_dropped=rows_dropped, notes=notes)
+    audit = dataclasses.replace(audit, n_rows=audit.n_rows if n_rows is None else n_rows)
     run = record_of(model, audit=audit, manifest=manifest, look=look)
     start, before = time.perf_counter(), manifest.get("seconds") or 0.0
     found = _diagnostics(model, columns, refit=refit and before < REFIT_SECONDS)

@@ -41,21 +41,26 @@ class Asked:
             )
         return "drop" if self.drop_missing else self.missing or "em"
 
-    def read(self, file: str) -> Table:
-        """Read the table, say what was found and decided, and refuse what cannot be used."""
-        from analyticdag.io import read_table
+    def read(self, file: str, *, in_batches: bool = False) -> Table:
+        """Read the table, say what was found and decided, and refuse what cannot be used.
 
-        table = read_table(
-            file,
-            stdin=sys.stdin.buffer,
-            columns=self.columns or None,
-            drop=tuple(self.drop or ()),
-            kinds=dict(map(_kind, self.kinds or ())),
-            missing=self.rule,
-            interventions=self.interventions,
-            groups=self.groups,
-            looked=self._tell,
-        )
+        A large file is added up instead, if that is enough for the command.
+        """
+        from analyticdag.io import read_table
+        from analyticdag.io.large import is_large, read_large
+
+        how: dict[str, Any] = {
+            "columns": self.columns or None,
+            "drop": tuple(self.drop or ()),
+            "kinds": dict(map(_kind, self.kinds or ())),
+            "missing": self.rule,
+            "looked": self._tell,
+        }
+        of_rows = {"interventions": self.interventions, "groups": self.groups}
+        if in_batches and not any(of_rows.values()) and is_large(file):
+            table = read_large(file, **how)
+        else:
+            table = read_table(file, stdin=sys.stdin.buffer, **how, **of_rows)
         for note in table.notes:
             line(self.talk, f"note: {note}")
         table.refuse_too_small()

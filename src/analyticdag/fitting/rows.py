@@ -11,7 +11,7 @@ Which rows a sample keeps depends on their numbers alone, not on how they came i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeVar
 
@@ -84,6 +84,14 @@ class Seen:
         found = Sums.of_rows(X, weights)
         self.sums = found if self.sums is None else self.sums.merge(found)
         self.sample.add(X, weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Summed:
+    """A table that was added up already; estimators take it instead of its rows."""
+
+    names: Sequence[str]
+    seen: Seen
 
 
 def sample_level(n_rows: int, n_columns: int) -> int:

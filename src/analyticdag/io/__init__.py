@@ -3,6 +3,7 @@
 | module          | holds                                                                       |
 |-----------------|-----------------------------------------------------------------------------|
 | `tables.py`     | CSV, TSV and Parquet to an array and names; refusals name column and row    |
+| `large.py`      | tables too large for memory, added up in one pass                           |
 | `knowledge.py`  | background knowledge from TOML, JSON and Tetrad's format                    |
 | `audit.py`      | what the columns are like, before anyone believes a graph of them           |
 | `run.py`        | `SavedRun`: a fit as plain data, all that a report needs                    |

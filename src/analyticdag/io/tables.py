@@ -21,6 +21,7 @@ from analyticdag._parameters import choice
 from analyticdag._tables import NamedColumns, refuse_out_of_range
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.errors import DataError
+from analyticdag.fitting.rows import Summed
 from analyticdag.tables.cells import MISSING, Cells, listing, short, text_of
 from analyticdag.tables.files import read_cells
 from analyticdag.tables.gaps import MISSING_RULES
@@ -34,7 +35,8 @@ class Table:
     `sha256` is of the bytes as they came; `notes` are sentences for the user. `targets` names for
     each row the column that was perturbed in it, if a column of the table says so; `groups` holds
     for each row what says which rows belong together. `look` is all that was found and decided,
-    `rows` are the numbers of the rows in the file.
+    `rows` are the numbers of the rows in the file. Of a table too large for memory, the values are
+    some of its rows, and `summed` is what all of them add up to.
     """
 
     values: FloatArray = field(repr=False)
@@ -47,17 +49,28 @@ class Table:
     groups: tuple[str, ...] | None = field(default=None, repr=False)
     look: Look | None = field(default=None, repr=False)
     rows: tuple[int, ...] = field(default=(), repr=False)
+    summed: Summed | None = field(default=None, repr=False)
 
     def check_range(self) -> None:
         """Refuse what no fit takes, with more to say than an array has: names, rows of the file."""
         if len(self.values):
             present = np.where(np.isnan(self.values), 0.0, self.values)
-            refuse_out_of_range(present, self.names, self.source, self.rows)
+            refuse_out_of_range(present, self.names, self.source, self.rows or None)
 
     @property
     def columns(self) -> NamedColumns:
         """What estimators take: the values under their names."""
         return NamedColumns(self.values, self.names)
+
+    @property
+    def data(self) -> NamedColumns | Summed:
+        """What a fit learns from: all rows, here or added up."""
+        return self.columns if self.summed is None else self.summed
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows a fit learns from."""
+        return len(self.values) if self.summed is None else self.summed.seen.sample.n_seen
 
     @property
     def has_gaps(self) -> bool:

@@ -23,7 +23,7 @@ from analyticdag._threads import one_blas_thread
 from analyticdag._validation import check_table, column_names, remember_columns
 from analyticdag.errors import DataError, ParameterError
 from analyticdag.fitting.cluster import is_on_cluster, names_of, of_cluster
-from analyticdag.fitting.rows import Seen
+from analyticdag.fitting.rows import Seen, Summed
 from analyticdag.fitting.statistics import Statistics
 from analyticdag.linear.rows import chosen, used_rows
 from analyticdag.sums import Sums
@@ -32,7 +32,7 @@ from analyticdag.tables.batches import read_batches
 
 def comes_in_batches(X: Any) -> bool:
     """Whether X is no table, but a file, a list of tables, an iterable of them, or on a cluster."""
-    if isinstance(X, str | os.PathLike | Iterator) or is_on_cluster(X) or _is_dataset(X):
+    if isinstance(X, str | os.PathLike | Iterator | Summed) or is_on_cluster(X) or _is_dataset(X):
         return True
     if sparse.issparse(X):
         return False
@@ -63,6 +63,10 @@ def from_batches(estimator: Any, X: Any) -> Statistics:
     """Check every batch by the columns of the first, and add it up."""
     if is_on_cluster(X):
         return _from_cluster(estimator, X)
+    if isinstance(X, Summed):
+        remember_columns(estimator, list(X.names), len(X.names))
+        estimator.recipe_ = None
+        return from_seen(estimator, X.seen)
     if isinstance(X, str | os.PathLike):
         X = read_batches(X, kinds=estimator.kinds)
         X.refuse_left_out()

@@ -61,10 +61,12 @@ def read_batches(
     kinds: Mapping[str, Any] | None = None,
     columns: Collection[str] | None = None,
     drop: Collection[str] = (),
+    looked: Any = None,
 ) -> Batches:
     """Look at the first rows of a file, and return all of its rows as batches.
 
     `columns` names those to take and `drop` those to leave out; `kinds` says what a column is.
+    `looked` is called with the `Look` before anything is refused.
     """
     refuse_address(path)
     place = Path(path)
@@ -73,6 +75,8 @@ def read_batches(
         raise DataError(f"{place.name} has no rows; pass at least two")
     check_names(first.names, place.name)
     look, _ = look_at(first, kinds=kinds, columns=columns, drop=drop)
+    if looked is not None:
+        looked(look)
     look.refuse_undecided()
     check_names(look.recipe.names, place.name)
     return Batches(place, look, frozenset(kinds or ()))

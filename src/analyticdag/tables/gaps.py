@@ -253,7 +253,7 @@ def effective_rows(X: FloatArray, S: FloatArray, weights: FloatArray | None = No
 
     A correlation from m rows has a variance of 1/m, so this is the harmonic mean of `pair_counts`,
     each pair with the weight of its squared correlation: pairs without one decide nothing. One
-    number for all keeps the score the same for equivalent graphs. On simulations it lost less than
+    number for all keeps the score the same for equivalent graphs. On simulations it did as well as
     the smallest count, and the number of rows finds edges that are not there (docs/benchmarks/
     tables.md).
     """

@@ -1,0 +1,93 @@
+"""Files too large for memory, on the command line: added up, with a sample to look at."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from analyticdag.cli import main
+from analyticdag.io import load_run, read_table
+from analyticdag.io.large import is_large, read_large
+from analyticdag.simulate import simulate
+
+Command = Callable[..., tuple[int, str, str]]
+X = simulate("ER1", n_nodes=5, n_samples=900, noise_scale=(0.5, 2.0), seed=3).data
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr("analyticdag.io.large.LARGE", 10_000)
+    monkeypatch.setattr("analyticdag.tables.text.text_batches.__defaults__", (9000,))
+    monkeypatch.setattr("analyticdag.fitting.rows.MOST_ROWS", 300)
+    path = tmp_path / "x.csv"
+    lines = [",".join(map(repr, row)) + f",p{k}" for k, row in enumerate(X.tolist())]
+    path.write_text("\n".join(["a,b,c,d,e,patient_id", *lines]))
+    return path
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    def command(*words: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["analyticdag", *map(str, words)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        out, err = capsys.readouterr()
+        return int(stop.value.code or 0), out, err
+
+    return command
+
+
+def test_a_large_file_is_added_up_and_says_so(file: Path, run: Command) -> None:
+    code, out, err = run("fit", file, "--json")
+    assert code == 0, err
+    assert "x.csv is large: its 900 rows are added up, not kept" in err
+    assert "'patient_id' is an identifier: left out" in err
+    saved = load_run(file.parent / "x-analyticdag")
+    assert saved.fitted is not None
+    assert saved.fitted.moments.n_samples == 900
+    S = np.cov(X.T, bias=True)
+    np.testing.assert_allclose(saved.fitted.moments.S, S, rtol=1e-10, atol=1e-10)
+    assert saved.manifest["data"]["rows"] == 900
+    assert saved.audit is not None
+    assert saved.audit.n_rows == 900
+    small = run("fit", file, "--json", "--resamples", "2", "--out", file.parent / "small")
+    assert small[0] == 0, small[2]
+    assert "is large" not in small[2]  # resamples need the rows
+
+    def joined(text: str) -> set[frozenset[str]]:
+        return {frozenset((e["source"], e["target"])) for e in json.loads(text)["edges"]}
+
+    assert joined(out) == joined(small[1])
+
+
+def test_gaps_of_a_large_file_are_refused_or_left_out(file: Path, run: Command) -> None:
+    text = file.read_text().splitlines()
+    text[500] = ",".join(["", *text[500].split(",")[1:]])
+    file.write_text("\n".join(text))
+    code, _, err = run("fit", file)
+    assert code == 2
+    assert "column 'a' of x.csv has missing values" in err
+    assert "--missing drop" in err
+    code, _, err = run("fit", file, "--missing", "drop")
+    assert code == 0, err
+    assert "its 899 rows are added up" in err
+    assert "1 rows with missing values left out" in err
+
+
+def test_what_is_large(file: Path, tmp_path: Path) -> None:
+    assert is_large(file)
+    assert is_large(tmp_path)  # a folder of Parquet files
+    assert not is_large("-")
+    assert not is_large(tmp_path / "nothing.csv")
+    packed = tmp_path / "x.csv.gz"
+    packed.write_bytes(b"0" * 20_000)
+    assert not is_large(packed)
+    table = read_large(file)
+    assert table.sha256 == read_table(file).sha256
+    assert 200 < len(table.values) < 300
+    assert table.n_rows == 900
