@@ -53,7 +53,7 @@ def held(found: Spans, T: np.ndarray, outcomes: list[int], *, is_true: bool) -> 
     pairs = [(x, y) for x in range(D) for y in outcomes if x != y and (T[x, y] != 0.0) == is_true]
     ends = [found.get(pair, (0.0, 0.0)) for pair in pairs]
     inside = [low <= T[pair] <= high for pair, (low, high) in zip(pairs, ends, strict=True)]
-    return [sum(inside), len(pairs)]
+    return [int(np.sum(inside)), len(pairs)]
 
 
 def one_table(n: int, seed: int) -> dict[str, list[int]]:

@@ -85,7 +85,9 @@ def complete_run() -> SavedRun:
 def test_a_complete_page_has_every_section() -> None:
     page = render_report(complete_run())
     sections = re.findall(r'<section id="(\w+)-section"', page)
-    assert sections == ["graph", "edges", "sure", "data", "solver", "methods", "manifest"]
+    assert sections == [
+        *("graph", "effects", "edges", "sure", "data", "solver", "methods", "manifest")
+    ]
     assert "Causal graph of x.csv" in page
     assert "Stability" in page
     assert page.count('<g class="node"') == 4

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,7 +15,7 @@ from analyticdag.cli.options import AsJson
 from analyticdag.cli.progress import line
 
 if TYPE_CHECKING:
-    from analyticdag.effects import Effect, EffectRow, JointEffect
+    from analyticdag.effects import EffectRow, JointEffect
     from analyticdag.io import SavedRun
 
 Run = Annotated[Path, typer.Argument(help="Folder of a saved run.")]
@@ -27,8 +27,6 @@ Units = Annotated[
         "--unit", help="What a column is measured in: NAME=UNIT; repeatable.", show_default="unit"
     ),
 ]
-# What one more of a column is, where the table tells.
-_KIND_UNITS = {"log": "unit of the logarithm", "days": "day", "ordered": "level"}
 
 
 def effect_command(
@@ -41,6 +39,7 @@ def effect_command(
 ) -> None:
     """Say what one more unit of a cause does to an outcome, as far as RUN can tell."""
     from analyticdag.effects import joint_effect, total_effect
+    from analyticdag.effects.words import lines
     from analyticdag.io import load_run
 
     saved = load_run(run)
@@ -51,7 +50,7 @@ def effect_command(
     else:
         effect = total_effect(model, of[0], on, level=level)
         sentence = effect.sentence(units)
-        _tell(as_json, {**effect.as_dict(), "sentence": sentence}, list(_words(effect, units)))
+        _tell(as_json, {**effect.as_dict(), "sentence": sentence}, list(lines(effect, units)))
 
 
 def effects_command(
@@ -77,56 +76,18 @@ def _tell(as_json: bool, record: Mapping[str, Any], lines: list[str]) -> None:
     line(Console(highlight=False), text)
 
 
-def _units(saved: SavedRun, given: list[str]) -> dict[Any, str]:
+def _units(saved: SavedRun, given: list[str]) -> dict[Hashable, str]:
     """Return what columns are measured in: as the table says, and as the user does."""
     from analyticdag.errors import InputError
+    from analyticdag.report.answers import units_of
 
-    columns = () if saved.look is None else saved.look.columns
-    units = {c.name: c.unit or _KIND_UNITS.get(c.kind, "") for c in columns}
+    units = units_of(saved)
     for word in given:
         name, sign, text = word.partition("=")
-        if not sign or name not in saved.names:
+        if not sign or not text or name not in saved.names:
             raise InputError(f"--unit takes NAME=UNIT of a column, as age=year; got {word!r}")
         units[name] = text
-    return {name: text for name, text in units.items() if text and name in saved.names}
-
-
-def _words(effect: Effect, units: Mapping[Any, str]) -> Iterator[str]:
-    """Yield the answer, then what it is made of and what it rests on."""
-    yield effect.sentence(units)
-    if effect.standardized is not None:
-        yield f"in standard deviations: {effect.standardized:+.3g}"
-    if not effect.identified and effect.n_members is not None:
-        yield (
-            f"no effect of {effect.cause} on {effect.outcome} in {effect.n_zero} of the "
-            f"{effect.n_members} graphs that fit equally well"
-        )
-    yield from _parts(effect)
-    if effect.identified and effect.value:
-        best = ", ".join(map(str, effect.adjustment_set or ())) or "nothing"
-        least = ", ".join(map(str, effect.minimal_adjustment_set or ())) or "nothing"
-        yield f"a regression of {effect.outcome} on {effect.cause} should adjust for: {best}"
-        if least != best:
-            yield f"the least it can adjust for: {least}"
-    elif not effect.identified:
-        yield f"{_settled_by(effect)} (fit again with --knowledge)"
-
-
-def _settled_by(effect: Effect) -> str:
-    if not effect.settling:
-        return "knowing the directions of all of these would settle it"
-    pairs = " or ".join(f"{a} — {b}" for a, b in effect.settling)
-    return f"knowing the direction of {pairs} alone would settle it"
-
-
-def _parts(effect: Effect) -> Iterator[str]:
-    if effect.direct is None or not effect.paths:
-        return
-    yield f"direct {effect.direct:+.4g}, through other columns {effect.mediated:+.4g}"
-    for path in effect.paths:
-        yield f"  {' → '.join(map(str, path.nodes))}  {path.value:+.4g}"
-    if effect.n_paths > len(effect.paths):
-        yield f"  and {effect.n_paths - len(effect.paths)} weaker paths"
+    return units
 
 
 def _joint_words(joint: JointEffect, units: Mapping[Any, str]) -> Iterator[str]:

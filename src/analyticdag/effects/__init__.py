@@ -1,6 +1,7 @@
 """What happens to Y if X is changed: effects, over all graphs that the data leave possible.
 
 - ``total``: `total_effect`, one cause and one outcome; ``effect``: what it returns;
+- ``words``: an effect in plain lines;
 - ``joint``: `joint_effect`, several causes at once;
 - ``paths``: the paths that carry an effect;
 - ``table``: `effects`, all pairs or everything that moves one outcome;

@@ -22,6 +22,7 @@ from analyticdag.drawing.picture import BOXES, Picture
 from analyticdag.io.folder import made
 from analyticdag.io.outputs import reserved
 from analyticdag.io.run import SavedRun
+from analyticdag.report.answers import answers
 from analyticdag.report.picture import picture_of
 from analyticdag.report.plots import (
     BOTTOM,
@@ -50,7 +51,10 @@ from analyticdag.report.text import (
 )
 
 # In the order in which they build on each other.
-SCRIPTS = ("model.js", "shapes.js", "view.js", "controls.js", "table.js", "download.js", "start.js")
+SCRIPTS = (
+    *("model.js", "shapes.js", "view.js", "controls.js", "effects.js", "table.js", "download.js"),
+    "start.js",
+)
 
 
 def render_report(run: SavedRun) -> str:
@@ -126,6 +130,7 @@ def _context(run: SavedRun, picture: Picture) -> dict[str, Any]:
 def viewer_data(run: SavedRun, picture: Picture) -> dict[str, Any]:
     """Return what the viewer needs: names, places and edges."""
     return {
+        "effects": answers(run),
         "dots": picture.dots,
         "labelled": picture.labelled,
         "size": [round(picture.width, 1), round(picture.height, 1)],

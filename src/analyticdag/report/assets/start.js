@@ -24,6 +24,7 @@ listenToPointer();
 listenToKeys();
 listenToControls();
 listenToTable();
+listenToQuestions();
 control('save-svg').addEventListener('click', saveSvg);
 control('save-png').addEventListener('click', savePng);
 addEventListener('resize', fit);

@@ -30,7 +30,11 @@ function pickEdge(index) {
   state.selected = null;
   state.edge = again ? null : index;
   update();
-  if (!again) bringIntoView(nodes[edges[index].s]);
+  if (again) return;
+  bringIntoView(nodes[edges[index].s]);
+  const [x, y] = edges[index].open ? [edges[index].s, edges[index].t].sort((a, b) => a - b)
+    : [edges[index].s, edges[index].t];
+  if (data.effects.answered) ask(x, y);
 }
 
 function sortBy(table, rows, header, column) {
