@@ -15,7 +15,7 @@
     select.py    a part of a plan
     run.py       the cells that have no record yet, in parallel; timing.py: how long it will take
     summary.py   records -> mean ± std            render.py    -> markdown tables
-    growth.py    time and memory against size
+    growth.py    time and memory against size     paired.py    is one method better? a test
     paper/       the paper's figures and tables   figures.py   -> SVG and PNG
     report.py    the pages of the documentation, filled from the records that are kept
     cli.py       the commands: python -m benchmarks run | render | pack | report | plans

@@ -15,6 +15,7 @@ import math
 import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -25,6 +26,7 @@ from analyticdag.errors import ParameterError
 from analyticdag.linear import AnalyticDAG
 from analyticdag.linear.options import solver_with
 from analyticdag.optimize.adam import Adam
+from analyticdag.optimize.path import schedule_of
 from analyticdag.optimize.schedule import Schedule
 from analyticdag.search import default_gamma, edge_penalty
 from benchmarks.nonlinear import dagma_nonlinear, nonlinear
@@ -57,10 +59,12 @@ def _analyticdag(
     steps: int | None = None,
     adam: dict[str, Any] | None = None,
     start: str | None = None,
+    shrink: float | None = None,
     **options: Any,
 ) -> Answer:
     """Our estimator. A plan may limit the steps of a stage, change the settings of Adam, choose
-    the start of the exact path, and name a constraint of its own as "package.module:name".
+    the start of the exact path, let s fall by a factor wherever mu falls by ten, and name a
+    constraint of its own as "package.module:name".
     """
     if adam is not None:
         options["solver"] = Adam(**adam)
@@ -68,10 +72,20 @@ def _analyticdag(
         options["solver"] = "fast"
     if options.get("solver") != "order":  # the search alone has no stages
         options["solver"] = solver_with(options.get("solver"), max_steps=steps, start=start)
+    if shrink is not None:
+        options["solver"] = _shrinking(options["solver"], shrink)
     if ":" in str(options.get("constraint", "")):
         options["constraint"] = find_function(options["constraint"])
     model = AnalyticDAG(random_state=seed, **options).fit(X)
     return model.weights_, {"steps": model.n_iter_, "status": model.status_.name.lower()}
+
+
+def _shrinking(solver: Any, factor: float) -> Any:
+    """The solver with s = factor^k in the stage with mu = 10^-k."""
+    stages = [
+        replace(stage, s=factor ** -math.log10(stage.mu)) for stage in schedule_of(solver).stages
+    ]
+    return replace(solver, schedule=Schedule(stages))
 
 
 def _path(X: FloatArray, seed: int, **options: Any) -> Answer:

@@ -13,6 +13,7 @@ A page is prose with blocks between two comments; the first says what belongs th
 | `methods PLAN M …` | a table for each setting, a row for each method                         |
 | `speed PLAN BASE`  | how many times faster than BASE each method was                         |
 | `growth PLAN M`    | the exponent of d in metric M, fitted for each method                   |
+| `paired PLAN M A < B` | is M smaller for A than for B: a paired test (`paired.py`)           |
 | `gaps PLAN`        | what failed and why, what was not run, and the commands that would do it |
 | `figure PLAN KIND` | a figure, once there are records to draw it from                        |
 """
@@ -27,6 +28,7 @@ from pathlib import Path
 from analyticdag.errors import DataError
 from benchmarks.figures import can_draw, figure_name
 from benchmarks.growth import growth_table
+from benchmarks.paired import paired_table
 from benchmarks.paper import paper_tables
 from benchmarks.plan import load_plan
 from benchmarks.records import Record, RecordFile, pack_records, recorded
@@ -110,6 +112,10 @@ def _growth(plan: str, records: Sequence[Record], rest: Sequence[str]) -> str:
     return growth_table(records, rest) if records else _NOTHING
 
 
+def _paired(plan: str, records: Sequence[Record], rest: Sequence[str]) -> str:
+    return paired_table(records, rest) if records else _NOTHING
+
+
 def _figure(plan: str, records: Sequence[Record], rest: Sequence[str]) -> str:
     kind = " ".join(rest)
     if not can_draw(kind, plan, records):
@@ -143,6 +149,7 @@ _KINDS: Mapping[str, Callable[[str, Sequence[Record], Sequence[str]], str]] = {
     "methods": _methods,
     "speed": _speed,
     "growth": _growth,
+    "paired": _paired,
     "gaps": _gaps,
     "figure": _figure,
 }
