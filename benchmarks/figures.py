@@ -49,6 +49,7 @@ _WANTED: Mapping[str, Sequence[str]] = {
     "engine-hard": ("pareto",),
     "scaling": ("seconds-nodes", "memory-nodes", "seconds-samples"),
     "gradient-norms": ("gradient-norms",),
+    "gradient-norms-1000": ("gradient-norms",),
 }
 
 

@@ -3,10 +3,12 @@
     <!-- bench paired paper-claims shd graph=ER2,ER4 order-2 < order-1; order-1 < dagma -->
 
 A claim "A < B" says that A has the smaller metric, on the settings that its conditions leave. Both
-ran on the same data, so the test is the t test of the differences A - B being zero on average. All
-settings of a claim are taken together, in errors per hundred nodes. p is corrected after Holm for
-the number of claims in the block: of many that are false, one would look true by chance. The
-interval is of its claim alone.
+ran on the same data, so the differences A - B are tested, all settings of a claim together, in
+errors per hundred nodes. Two tests, because they ask two things: Student's t, whether the mean is
+below zero, and Wilcoxon's signed ranks, whether most graphs are. One graph with two hubs swapped
+moves a mean by fifty errors and a rank by one. p is corrected after Holm for the number of all
+tests of the block: of many claims that are false, one would look true by chance. The interval, of
+the mean, is of its claim alone.
 """
 
 from __future__ import annotations
@@ -33,7 +35,8 @@ _HEADER = [
     "difference per 100 nodes",
     "95 % interval",
     "better / equal / worse",
-    "p, corrected",
+    "p of the mean",
+    "p of the ranks",
     "verdict",
     "difference by setting (seeds)",
 ]
@@ -94,12 +97,13 @@ def paired_table(records: Sequence[Record], words: Sequence[str]) -> str:
         found = claim.differences(records, metric)
         pooled.append(np.concatenate([[], *(d * _per_hundred(s) for s, d in found.items())]))
         rows.append((str(claim), ", ".join(_in_words(s, d, varying) for s, d in found.items())))
-    corrected = holm([_p(differences) for differences in pooled])
+    corrected = holm([test(d) for test in (_p_of_mean, _p_of_ranks) for d in pooled])
+    tests = zip(corrected[: len(rows)], corrected[len(rows) :], strict=True)
     return table(
         _HEADER,
         [
-            [claim, *_numbers(differences, p), settings]
-            for (claim, settings), differences, p in zip(rows, pooled, corrected, strict=True)
+            [claim, *_numbers(differences, *p), settings]
+            for (claim, settings), differences, p in zip(rows, pooled, tests, strict=True)
         ],
     )
 
@@ -113,27 +117,45 @@ def holm(p: Sequence[float]) -> list[float]:
     return corrected
 
 
-def _p(differences: FloatArray) -> float:
-    """How often differences this large come by chance; 1 where there is nothing to test."""
-    if len(differences) < _FEWEST or not differences.any():
+def _p_of_mean(differences: FloatArray) -> float:
+    """How often a mean this far from zero comes by chance; 1 where there is nothing to test."""
+    n = len(differences)
+    if n < _FEWEST or not differences.any():
         return 1.0
+    if np.ptp(differences) == 0.0:
+        return 2.0 * 0.5**n  # all alike: the sign test, where t would be infinite
     return float(stats.ttest_1samp(differences, 0.0).pvalue)
 
 
-def _numbers(differences: FloatArray, p: float) -> list[str]:
+def _p_of_ranks(differences: FloatArray) -> float:
+    """How often ranks this uneven come by chance; graphs without a difference do not count."""
+    differing = differences[differences != 0.0]
+    return float(stats.wilcoxon(differing).pvalue) if len(differing) else 1.0
+
+
+def _numbers(differences: FloatArray, p_of_mean: float, p_of_ranks: float) -> list[str]:
     n = len(differences)
     if n < _FEWEST:
-        return ["–", "–", "–", "–", f"too few seeds ({n})"]
-    low, high = stats.ttest_1samp(differences, 0.0).confidence_interval(1.0 - _LEVEL)
+        return ["–", "–", "–", "–", "–", f"too few seeds ({n})"]
+    mean, half = differences.mean(), stats.t.ppf(1.0 - _LEVEL / 2, n - 1) * stats.sem(differences)
     better, worse = int((differences < 0).sum()), int((differences > 0).sum())
-    direction = "shown" if differences.mean() < 0 else "contradicted"
     return [
-        _signed(differences.mean()),
-        f"{_signed(low)} to {_signed(high)}",
+        _signed(mean),
+        f"{_signed(mean - half)} to {_signed(mean + half)}",
         f"{better} / {n - better - worse} / {worse}",
-        f"{p:.3f}" if p >= 0.001 else "< 0.001",
-        f"**{direction}** ({n} seeds)" if p < _LEVEL else f"not shown with {n} seeds",
+        *(f"{p:.3f}" if p >= 0.001 else "< 0.001" for p in (p_of_mean, p_of_ranks)),
+        _verdict(n, mean < 0 if p_of_mean < _LEVEL else better > worse, p_of_mean, p_of_ranks),
     ]
+
+
+def _verdict(n: int, claimed: bool, p_of_mean: float, p_of_ranks: float) -> str:
+    """What the tests say, and where only one of them says it, which."""
+    if min(p_of_mean, p_of_ranks) >= _LEVEL:
+        return f"not shown with {n} seeds"
+    found = "**shown**" if claimed else "**contradicted**"
+    if p_of_ranks >= _LEVEL:
+        return f"{found} on average ({n} seeds)"
+    return f"{found} ({n} seeds)" if p_of_mean < _LEVEL else f"{found} on most graphs ({n} seeds)"
 
 
 def _in_words(setting: _Setting, differences: FloatArray, varying: Sequence[str]) -> str:

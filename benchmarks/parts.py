@@ -27,7 +27,7 @@ from analyticdag.optimize.problem import Problem
 from analyticdag.optimize.schedule import Schedule
 from analyticdag.orders import conditional_variance_order, r2_order, random_order, variance_order
 
-__all__ = ["STARTS", "USER_MADE", "composed_path", "search_from", "start_alone"]
+__all__ = ["STARTS", "USER_MADE", "composed_path", "search_from", "start_alone", "thresholded"]
 
 # A constraint that no paper has: plans name it to show that the fast path takes any function of F.
 USER_MADE = Inverse(1.0) ** 2 + Exponential()
@@ -40,7 +40,7 @@ def start_alone(
     w_threshold: float = 0.3,
 ) -> FloatArray:
     """The weights a path starts from, with the threshold that the path's own weights get."""
-    return _thresholded(_begin(covariance(X), len(X), start), w_threshold)
+    return thresholded(_begin(covariance(X), len(X), start), w_threshold)
 
 
 def composed_path(
@@ -62,7 +62,7 @@ def composed_path(
     minimiser = Adam(**{"on_leaving": "restart", **(adam or {})})
     end = follow(problem, schedule, minimiser, begin)
     numbers = {"steps": end.n_steps, "status": end.status.name.lower()}
-    return _thresholded(np.asarray(end.weights), w_threshold), numbers
+    return thresholded(np.asarray(end.weights), w_threshold), numbers
 
 
 def search_from(
@@ -125,6 +125,6 @@ STARTS: Mapping[str, Callable[[FloatArray, int, int | None], IntArray]] = {
 }
 
 
-def _thresholded(weights: FloatArray, threshold: float) -> FloatArray:
+def thresholded(weights: FloatArray, threshold: float) -> FloatArray:
     """A DAG of a path's weights, as the estimator makes one."""
     return nearest_dag(np.where(np.abs(weights) >= threshold, weights, 0.0))[0]

@@ -14,7 +14,7 @@ A page is prose with blocks between two comments; the first says what belongs th
 | `speed PLAN BASE`  | how many times faster than BASE each method was                         |
 | `growth PLAN M`    | the exponent of d in metric M, fitted for each method                   |
 | `paired PLAN M A < B` | is M smaller for A than for B: a paired test (`paired.py`)           |
-| `gaps PLAN`        | what failed and why, what was not run, and the commands that would do it |
+| `gaps PLAN`        | what failed and why, what is old, what was not run, and how to run it   |
 | `figure PLAN KIND` | a figure, once there are records to draw it from                        |
 """
 
@@ -29,7 +29,7 @@ from analyticdag.errors import DataError
 from benchmarks.figures import can_draw, figure_name
 from benchmarks.growth import growth_table
 from benchmarks.paired import paired_table
-from benchmarks.paper import paper_tables
+from benchmarks.paper import group_of, paper_tables
 from benchmarks.plan import load_plan
 from benchmarks.records import Record, RecordFile, pack_records, recorded
 from benchmarks.render import failures, method_tables, metric_table, speed_table
@@ -134,6 +134,7 @@ def _gaps(plan: str, records: Sequence[Record], rest: Sequence[str]) -> str:
         for name, count in left.items()
     ]
     parts = [f"Ran without a result:\n\n{text}" for text in failures(records)]
+    parts += _old(records)
     if rows:
         parts.append(
             "Not run on our two cores, and the command that runs it:\n\n"
@@ -142,6 +143,16 @@ def _gaps(plan: str, records: Sequence[Record], rest: Sequence[str]) -> str:
     return "\n\n".join(parts) or "Every cell of the plan was run and has a result."
 
 
+def _old(records: Sequence[Record]) -> list[str]:
+    """The methods of our engine with cells from before its last change: one list, or nothing."""
+    ours = [record for record in records if group_of(record) == "engine"]
+    count = Counter(record["method"] for record in ours if record["started"] < _ENGINE)
+    names = ", ".join(f"{name} ({n} cell{'s' * (n > 1)})" for name, n in count.items())
+    return [f"Older than the engine's last change, of {_ENGINE[:10]}: {names}."] if names else []
+
+
+# When the exact path or the order search last changed what it finds.
+_ENGINE = "2026-11-16T20:28:25+00:00"
 _NOTHING = "Not run yet."
 _KINDS: Mapping[str, Callable[[str, Sequence[Record], Sequence[str]], str]] = {
     "paper": _paper,

@@ -6,6 +6,6 @@ tables.py      measured and printed figures side by side
 """
 
 from benchmarks.paper.figures import Figure, paper_figures
-from benchmarks.paper.tables import paper_tables
+from benchmarks.paper.tables import group_of, paper_tables
 
-__all__ = ["Figure", "paper_figures", "paper_tables"]
+__all__ = ["Figure", "group_of", "paper_figures", "paper_tables"]

@@ -25,33 +25,47 @@ def row(text: str, *words: str, **shd: list[int]) -> list[str]:
     return [entry.strip() for entry in line.strip("|").split("|")]
 
 
-FEW, MANY = [10, 12, 9, 11, 10], [30, 33, 28, 30, 32]
+FEW, MANY = [10, 12, 9, 11, 10, 8, 7, 12], [30, 33, 28, 30, 32, 31, 29, 36]
 
 
 def test_a_clear_difference_is_shown_or_contradicted() -> None:
     shown = row("dagma < empty", dagma=FEW, empty=MANY)
     assert shown[0] == "dagma < empty"
-    assert shown[3] == "5 / 0 / 0"
-    assert shown[5] == "**shown** (5 seeds)"
-    assert row("empty < dagma", dagma=FEW, empty=MANY)[5] == "**contradicted** (5 seeds)"
+    assert shown[3] == "8 / 0 / 0"
+    assert shown[6] == "**shown** (8 seeds)"
+    assert row("empty < dagma", dagma=FEW, empty=MANY)[6] == "**contradicted** (8 seeds)"
+
+
+def test_where_only_one_test_says_so_the_verdict_says_which() -> None:
+    few = row("dagma < empty", dagma=FEW[:5], empty=MANY[:5])  # five ranks cannot show anything
+    assert few[6] == "**shown** on average (5 seeds)"
+    outlier = row("dagma < empty", dagma=FEW, empty=[*(value + 1 for value in FEW[:7]), 400])
+    assert outlier[6] == "**shown** on most graphs (8 seeds)"
 
 
 def test_no_difference_and_noise_are_not_shown() -> None:
-    assert row("dagma < empty", dagma=FEW, empty=FEW)[5] == "not shown with 5 seeds"
+    assert row("dagma < empty", dagma=FEW, empty=FEW)[6] == "not shown with 8 seeds"
     noise = row("dagma < empty", dagma=[3, 8, 1, 9], empty=[9, 1, 8, 3])
-    assert noise[5] == "not shown with 4 seeds"
+    assert noise[6] == "not shown with 4 seeds"
+
+
+def test_differences_that_are_all_alike_are_no_proof() -> None:
+    alike = row("dagma < empty", dagma=[1, 2, 3], empty=[2, 3, 4])
+    assert alike[2] == "−1 to −1"
+    assert alike[4:] == ["0.500", "0.500", "not shown with 3 seeds", "−1 (3)"]
 
 
 def test_only_graphs_that_both_were_run_on_count() -> None:
-    assert row("dagma < empty", dagma=FEW, empty=MANY[:2])[5] == "too few seeds (2)"
+    assert row("dagma < empty", dagma=FEW, empty=MANY[:2])[6] == "too few seeds (2)"
 
 
-def test_the_p_value_is_that_of_scipy_times_the_number_of_claims() -> None:
-    one, other = [3, 8, 1, 9, 4], [9, 9, 8, 10, 6]
+def test_the_smallest_p_value_is_that_of_scipy_times_the_number_of_tests() -> None:
+    one, other = [3, 8, 1, 9, 4], [9, 9, 8, 12, 6]
     alone = ttest_rel(one, other).pvalue
     both = row("dagma < empty; dagma < empty", dagma=one, empty=other)
-    assert float(row("dagma < empty", dagma=one, empty=other)[4]) == pytest.approx(alone, abs=5e-4)
-    assert float(both[4]) == pytest.approx(2 * alone, abs=5e-4)
+    single = row("dagma < empty", dagma=one, empty=other)
+    assert float(single[4]) == pytest.approx(2 * alone, abs=5e-4)
+    assert float(both[4]) == pytest.approx(4 * alone, abs=5e-4)
 
 
 def test_holm_goes_on_with_the_largest_so_far() -> None:
@@ -61,7 +75,7 @@ def test_holm_goes_on_with_the_largest_so_far() -> None:
 def test_conditions_choose_settings() -> None:
     nothing = row("nodes=50 dagma < empty", dagma=FEW, empty=MANY)
     assert nothing[0] == "50: dagma < empty"
-    assert nothing[5] == "too few seeds (0)"
+    assert nothing[6] == "too few seeds (0)"
 
 
 def test_what_is_no_claim_is_named() -> None:

@@ -57,6 +57,16 @@ def test_gaps_say_what_failed_what_is_missing_and_the_command(tmp_path: Path) ->
     assert text.count("python -m benchmarks run") == 1
 
 
+def test_cells_from_before_the_engines_last_change_are_named(tmp_path: Path) -> None:
+    cells = cells_of("quick", method="analyticdag")
+    old = [made_up(cell, shd=1) | {"started": "2026-11-01T00:00:00+00:00"} for cell in cells]
+    keep(tmp_path, "quick", old)
+    named = f"analyticdag ({len(cells)} cells)."
+    assert named in fill(block("gaps quick"), tmp_path / "records")
+    keep(tmp_path, "quick", [made_up(cell, shd=1) for cell in cells])
+    assert named not in fill(block("gaps quick"), tmp_path / "records")
+
+
 def test_nothing_missing_is_said_too(tmp_path: Path) -> None:
     keep(tmp_path, "quick", [made_up(cell, shd=0) for cell in cells_of("quick")])
     assert "Every cell of the plan was run" in fill(block("gaps quick"), tmp_path / "records")
@@ -75,6 +85,7 @@ def test_records_of_cells_that_the_plan_no_longer_has_are_left_out(tmp_path: Pat
         ("metrics paper-table-1 shd", "### SHD (graph = ER2, nodes = 500, samples = 1000)"),
         ("speed paper-table-1 dagma", "| noise |"),
         ("methods paper-table-1", "peak memory, MiB"),
+        ("paired paper-table-1 shd dagma < empty", "| dagma < empty |"),
         ("growth paper-table-1 seconds", "| dagma | 500 – 500 | – |"),
         ("figure paper-table-1 pareto", "(figures/paper-table-1-pareto.svg)"),
         ("figure paper-table-1 shd-nodes", "Not run yet."),
