@@ -60,7 +60,8 @@ class Claim:
             raise DataError(
                 f"a claim is 'method < method', several are parted by ';'; got {text!r}"
             )
-        return cls(*names, dict(word.split("=", 1) for word in words if "=" in word))
+        conditions = dict(word.split("=", 1) for word in words if "=" in word)
+        return cls(better=names[0], worse=names[1], conditions=conditions)
 
     def differences(self, records: Sequence[Record], metric: str) -> dict[_Setting, FloatArray]:
         """better - worse on every graph that both were run on, by setting."""
