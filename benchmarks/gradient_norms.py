@@ -93,6 +93,7 @@ def _sampled(
     return {
         "shd": compare(truth, thresholded(np.asarray(end.weights), 0.3)).shd,
         **_norms(records),
+        **{f"end_{record.stage}": record.constraint_gradient_norm for record in records[1::2]},
     }
 
 
