@@ -8,6 +8,7 @@
 | `seconds-samples`| time against the number of rows                                           |
 | `pareto`         | SHD against time; the line joins what nothing beats in both               |
 | `gradient-norms` | norm of the constraint's gradient along the path, stage by stage          |
+| `stage-ends`     | the same norm at the end of each stage, a panel for each size              |
 
 Matplotlib is imported when a figure is drawn, and comes with the extra `bench`.
 """
@@ -49,7 +50,7 @@ _WANTED: Mapping[str, Sequence[str]] = {
     "engine-hard": ("pareto",),
     "scaling": ("seconds-nodes", "memory-nodes", "seconds-samples"),
     "gradient-norms": ("gradient-norms",),
-    "gradient-norms-1000": ("gradient-norms",),
+    "gradient-norms-1000": ("stage-ends",),
 }
 
 
@@ -258,9 +259,25 @@ def _gradient_norms(plt: Any, kind: str, plan: str, records: Sequence[Record]) -
     return figure
 
 
+def _stage_ends(plt: Any, kind: str, plan: str, records: Sequence[Record]) -> Any:
+    methods, sizes = methods_of(records), sorted({r["setting"]["nodes"] for r in records})
+    figure, axes = _panels(plt, len(sizes), methods)
+    for axis, size in zip(axes, sizes, strict=True):
+        for record in (r for r in records if r["setting"]["nodes"] == size):
+            ends = [value for name, value in record["metrics"].items() if name.startswith("end_")]
+            look = _style(methods, record["method"])
+            axis.plot(range(1, len(ends) + 1), ends, label=record["method"], **look)
+        axis.set_title(f"{size} nodes", fontsize=9)
+        axis.set(xlabel="end of stage", yscale="log")
+    axes[0].set_ylabel("norm of the gradient of h")
+    _legend(figure, axes)
+    return figure
+
+
 _DRAWINGS: Mapping[str, Callable[[Any, str, str, Sequence[Record]], Any]] = {
     "shd-nodes": _shd_nodes,
     **dict.fromkeys(_COSTS, _cost),
     "pareto": _pareto,
     "gradient-norms": _gradient_norms,
+    "stage-ends": _stage_ends,
 }

@@ -19,9 +19,12 @@ def test_every_figure_is_drawn_twice_the_same(tmp_path: Path) -> None:
     keep(tmp_path, "scaling", some_records("scaling"))
     gradients = [made_up(cell, trace=TRACE) for cell in cells_of("gradient-norms")]
     keep(tmp_path, "gradient-norms", gradients)
+    ends = [made_up(cell, end_0=3.0, end_1=1.0) for cell in cells_of("gradient-norms-1000")]
+    keep(tmp_path, "gradient-norms-1000", ends)
     written = draw_all(tmp_path)
     assert {path.stem for path in written} == {
         "gradient-norms",
+        "gradient-norms-1000-stage-ends",
         "paper-table-1-shd-nodes",
         "paper-table-1-seconds-nodes",
         "paper-table-1-pareto",
