@@ -17,6 +17,7 @@
     summary.py   records -> mean ± std            render.py    -> markdown tables
     growth.py    time and memory against size     paired.py    is one method better? a test
     paper/       the paper's figures and tables   figures.py   -> SVG and PNG
+    findings.py  what a reader in a hurry takes away; findings_figure.py: its charts
     report.py    the pages of the documentation, filled from the records that are kept
     cli.py       the commands: python -m benchmarks run | render | pack | report | plans
 

@@ -148,10 +148,11 @@ def _report(
 ) -> None:
     """Fill the tables and figures of PAGES again, from the records in PAGES/records."""
     from benchmarks.figures import draw_all
+    from benchmarks.findings_figure import draw_findings
     from benchmarks.report import rebuild
 
     console = Console()
-    written = [*rebuild(pages), *(draw_all(pages) if figures else ())]
+    written = [*rebuild(pages), *((*draw_all(pages), *draw_findings(pages)) if figures else ())]
     for path in written:
         _line(console, str(path))
     _line(console, f"{len(written)} files changed or drawn")

@@ -16,6 +16,8 @@ A page is prose with blocks between two comments; the first says what belongs th
 | `paired PLAN M A < B` | is M smaller for A than for B: a paired test (`paired.py`)           |
 | `gaps PLAN`        | what failed and why, what is old, what was not run, and how to run it   |
 | `figure PLAN KIND` | a figure, once there are records to draw it from                        |
+| `finding KEY`      | a chart of the summary with its sentence (`findings`)                   |
+| `facts`            | the findings as a table, for README and home page                       |
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from pathlib import Path
 
 from analyticdag.errors import DataError
 from benchmarks.figures import can_draw, figure_name
+from benchmarks.findings import facts_table, finding_text
 from benchmarks.growth import growth_table
 from benchmarks.paired import paired_table
 from benchmarks.paper import group_of, paper_tables
@@ -45,13 +48,19 @@ _METRICS = ("shd", "shd_cpdag", "tpr", "fdr", "f1", "seconds", "peak_rss_mib")
 def rebuild(pages: Path) -> list[Path]:
     """Fill every page of a folder from ``pages/records``; the pages that changed."""
     changed = []
-    for page in sorted(pages.glob("*.md")):
+    for page in [*sorted(pages.glob("*.md")), *_front_pages(pages)]:
         before = page.read_text(encoding="utf-8")
         after = fill(before, pages / "records")
         if after != before:
             page.write_text(after, encoding="utf-8")
             changed.append(page)
     return changed
+
+
+def _front_pages(pages: Path) -> list[Path]:
+    """Return the home page and the README above a folder of pages, where there are any."""
+    fronts = (pages.parent / "index.md", pages.parent.parent / "README.md")
+    return [page for page in fronts if page.is_file() and "<!-- bench" in page.read_text("utf-8")]
 
 
 def fill(text: str, folder: Path) -> str:
@@ -85,6 +94,8 @@ def pack(folder: Path, into: Path) -> dict[str, int]:
 
 def _block(order: str, folder: Path) -> str:
     kind, *arguments = order.split()
+    if kind in ("facts", "finding"):
+        return finding_text(arguments[0], folder) if arguments else facts_table(folder)
     if kind not in _KINDS or not arguments:
         raise DataError(f"no block is called {order!r}; known: {', '.join(_KINDS)}, each of a plan")
     plan, *rest = arguments

@@ -276,7 +276,7 @@ def slow(tmp_path: Path) -> Path:
 
 def started(*arguments: object, until: str) -> subprocess.Popen[str]:
     """Start a command in a process of its own and wait for it to say something."""
-    command = [sys.executable, "-m", "analyticdag", *map(str, arguments)]
+    command = [sys.executable, "-m", "analyticdag", *map(str, arguments), "-v"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     assert any(until in line for line in process.stderr)

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import re
+import warnings
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from benchmarks.findings import FINDINGS
+from benchmarks.report import fill
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [
     "README.md",
     "docs/getting-started.md",
     "docs/your-table.md",
+    "docs/questions.md",
     "docs/from-a-table-to-a-report.md",
     "docs/how-to-choose.md",
     "docs/what-the-data-can-tell.md",
@@ -31,6 +37,51 @@ def test_examples_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     names: dict[str, object] = {}
     for number, example in enumerate(examples(page), start=1):
         exec(compile(example, f"{page}, example {number}", "exec"), names)
+
+
+def test_the_readme_prints_what_it_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    example = examples("README.md")[0]
+    assert len(example.splitlines()) <= 10
+    exec(compile(example, "README.md", "exec"), {})
+    text = (ROOT / "README.md").read_text("utf-8")
+    shown = re.search(r"^```text\n(.*?)^```", text, re.M | re.S)
+    assert shown is not None
+    assert sorted(capsys.readouterr().out.splitlines()) == sorted(shown[1].splitlines())
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md", "docs/benchmarks/index.md"])
+def test_measured_facts_are_those_of_the_records(page: str) -> None:
+    text = (ROOT / page).read_text("utf-8")
+    assert "<!-- bench" in text
+    assert fill(text, ROOT / "docs" / "benchmarks" / "records") == text
+
+
+def test_every_finding_has_its_charts() -> None:
+    figures = ROOT / "docs" / "benchmarks" / "figures"
+    for finding in FINDINGS:
+        if finding.records(figures.parent / "records"):
+            for ending in ("", "-dark"):
+                assert (figures / f"summary-{finding.key}{ending}.svg").is_file()
+
+
+@pytest.mark.parametrize("notebook", sorted((ROOT / "docs" / "notebooks").glob("*.ipynb")), ids=str)
+def test_notebooks_run(notebook: Path, tmp_path: Path) -> None:
+    nbclient = pytest.importorskip("nbclient")
+    cells = nbclient.NotebookClient(nbformat_of(notebook), timeout=300, resources=at(tmp_path))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the kernel's own libraries
+        cells.execute()
+
+
+def nbformat_of(notebook: Path) -> Any:
+    return pytest.importorskip("nbformat").read(notebook, as_version=4)
+
+
+def at(folder: Path) -> dict[str, Any]:
+    return {"metadata": {"path": str(folder)}}
 
 
 def test_links_between_pages_lead_somewhere() -> None:

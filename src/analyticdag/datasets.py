@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import networkx as nx
 import numpy as np
 
+from analyticdag._tables import NamedColumns
 from analyticdag._typing import FloatArray
 from analyticdag.errors import MissingDependencyError
 
@@ -49,14 +50,19 @@ The rows are the first 853 of cyto_full_data.csv in the package cdt 0.6.0 (MIT l
 class Dataset:
     """A table and the graph behind it.
 
-    ``values`` (n, d) and ``names`` need NumPy only; ``data`` is the same as a pandas
-    DataFrame. ``graph`` has the names as nodes.
+    ``values`` (n, d), ``names`` and ``columns``, which an estimator takes as it is, need NumPy
+    only; ``data`` is the same as a pandas DataFrame. ``graph`` has the names as nodes.
     """
 
     values: FloatArray = field(repr=False, compare=False)
     names: tuple[str, ...]
     graph: nx.DiGraph = field(repr=False, compare=False)
     description: str = field(repr=False)
+
+    @property
+    def columns(self) -> NamedColumns:
+        """The table with its names, for `fit`."""
+        return NamedColumns(self.values, self.names)
 
     @cached_property
     def data(self) -> pd.DataFrame:
@@ -68,8 +74,11 @@ class Dataset:
         return pd.DataFrame(self.values, columns=list(self.names), copy=True)
 
 
-def load_sachs() -> Dataset:
-    """Load the Sachs protein signalling data: 853 cells, 11 proteins, 17 true edges."""
+def load_sachs(*, log: bool = False) -> Dataset:
+    """Load the Sachs protein signalling data: 853 cells, 11 proteins, 17 true edges.
+
+    `log` takes natural logarithms, as fluorescence is read.
+    """
     text = files("analyticdag").joinpath("data", "sachs.csv").read_text(encoding="utf-8")
     header, *rows = text.splitlines()
     names = tuple(header.split(","))
@@ -77,4 +86,6 @@ def load_sachs() -> Dataset:
     graph.add_nodes_from(names)
     graph.add_edges_from((i, j) for i, effects in _SACHS_EFFECTS.items() for j in effects)
     values = np.array([row.split(",") for row in rows], dtype=np.float64)
+    if log:
+        values = np.log(values)
     return Dataset(values, names, graph, _SACHS_DESCRIPTION)

@@ -56,7 +56,7 @@ def sachs_run() -> SavedRun:
             standardize=True,
             w_threshold=0.05,
         ).fit(NamedColumns(X, sachs.names))
-    audit = audit_table(X, model.adjacency_matrix_.astype(bool))
+    audit = audit_table(X, model.adjacency_matrix_.astype(bool), keep_rows=True)
     return record_of(model, audit=audit)
 
 
@@ -270,6 +270,68 @@ def test_names_in_boxes_can_be_read_at_once(visit: Opener) -> None:
     )
     assert min(sizes) > 9
     assert page.is_visible("#part")
+
+
+def test_a_link_shows_its_rows_as_measured_and_adjusted(visit: Opener, sachs_run: SavedRun) -> None:
+    page = visit("sachs")
+    assert sachs_run.audit is not None
+    parents = sachs_run.adjacency.sum(axis=0)
+    for alone in (True, False):
+        k = next(k for k, e in enumerate(sachs_run.edges) if (parents[e.target] == 1) == alone)
+        page.click(f"tr[data-row='{k}']")
+        assert page.locator("#panel figure").count() == (1 if alone else 2)
+        points = page.locator("#panel figure").first.locator("circle").count()
+        assert points == len(sachs_run.audit.sample) > 100
+
+
+def test_all_of_a_drawing_is_inside_its_frame(visit: Opener) -> None:
+    page = visit("boxes")
+    page.click("#zoom-fit")
+    outside = page.evaluate(
+        """() => {
+          const frame = document.getElementById('stage').getBoundingClientRect();
+          return [...document.querySelectorAll('.edge .line, .node rect')].filter((e) => {
+            const b = e.getBoundingClientRect();
+            return b.left < frame.left - 1 || b.right > frame.right + 1
+              || b.top < frame.top - 1 || b.bottom > frame.bottom + 1;
+          }).length;
+        }"""
+    )
+    assert outside == 0
+
+
+def test_a_thousand_variables_open_on_a_neighbourhood(visit: Opener) -> None:
+    page = visit("large")
+    assert 1 < len(visible(page, "node")) < 60
+    assert page.input_value("#steps") == "1"
+    names = page.evaluate(
+        "[...document.querySelectorAll('.node:not(.gone) text')]"
+        ".map(e => getComputedStyle(e).display)"
+    )
+    assert "none" not in names
+
+
+def test_plots_are_dark_on_a_dark_page_and_say_why_the_score_rises(visit: Opener) -> None:
+    page = visit("sachs", color_scheme="dark")
+    grounds = page.evaluate(
+        "[...document.querySelectorAll('figure, figure svg')]"
+        ".map(e => getComputedStyle(e).backgroundColor)"
+    )
+    assert grounds
+    assert set(grounds) == {"rgba(0, 0, 0, 0)"}
+    assert "It rises from stage to stage because" in page.inner_text("#solver-section")
+
+
+def test_a_saved_picture_keeps_lines_off_the_numbers(visit: Opener, tmp_path: Path) -> None:
+    page = visit("sachs")
+    with page.expect_download() as waiting:
+        page.click("#save-svg")
+    waiting.value.save_as(tmp_path / "graph.svg")
+    text = (tmp_path / "graph.svg").read_text("utf-8")
+    weights = re.findall(r"<text[^>]*data-label[^>]*>", text)
+    assert weights
+    assert all("paint-order" in one and 'stroke-width="7px"' in one for one in weights)
+    assert text.index("data-label") > text.rindex("data-edge")  # painted over the lines
 
 
 def test_script_and_python_draw_the_same_curves(visit: Opener) -> None:

@@ -47,10 +47,8 @@ def demo_command(
 
 def _show(sachs: Dataset, folder: Path, console: Console) -> None:
     """Learn, compare, save, and say what was found."""
-    import numpy as np
-
     from analyticdag import AnalyticDAG
-    from analyticdag._tables import NamedColumns
+    from analyticdag.datasets import load_sachs
     from analyticdag.io import to_networkx
     from analyticdag.metrics import compare
     from analyticdag.report.text import sentences
@@ -58,7 +56,7 @@ def _show(sachs: Dataset, folder: Path, console: Console) -> None:
     console.print(f"Sachs: {len(sachs.values)} human cells, {len(sachs.names)} proteins each.")
     with console.status("learning ..."):
         # Fluorescence is read on a log scale; unequal variances assume nothing about units.
-        columns = NamedColumns(np.log(sachs.values), sachs.names)
+        columns = load_sachs(log=True).columns
         model = AnalyticDAG(loss="likelihood-nv", standardize=True).fit(columns)
     run = _record(model, columns)
     found = compare(sachs.graph, to_networkx(run))

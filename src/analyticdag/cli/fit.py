@@ -47,6 +47,7 @@ from analyticdag.cli.options import (
     Quiet,
     Refine,
     Refit,
+    Rows,
     Solver,
     Standardize,
     Start,
@@ -107,6 +108,7 @@ def fit_command(
     ] = None,
     checkpoint: Checkpoint = None,
     refit: Refit = True,
+    rows: Rows = True,
     member: Annotated[
         bool, typer.Option("--member", help="Export one DAG of the class, marked as such.")
     ] = False,
@@ -127,7 +129,7 @@ def fit_command(
     parameters = estimator_parameters(context.params)
     if table.has_gaps:
         parameters["missing"] = asked.rule
-    plan = Plan(model, parameters, max_steps, refit=refit)
+    plan = Plan(model, parameters, max_steps, refit=refit, keep_rows=rows)
     inputs = files_read(file, knowledge, checkpoint)
     base, exact = _base(file, out), out is not None
     places = Places(base, report, checkpoint, inputs, exact=exact, force=force, member=member)
@@ -290,6 +292,7 @@ def _learn(
             n_rows=table.n_rows,
             notes=table.notes,
             refit=plan.refit and table.summed is None,
+            keep_rows=plan.keep_rows,
             look=table.look,
         )
     shown_knowledge = None if known is None else known.to_dict()

@@ -35,6 +35,7 @@ class Plan:
     parameters: Mapping[str, Any]
     max_steps: int | None
     refit: bool
+    keep_rows: bool = True
 
     @property
     def identity(self) -> tuple[Any, ...]:

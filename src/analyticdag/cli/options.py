@@ -176,6 +176,10 @@ Checkpoint = Annotated[
 Refit = Annotated[
     bool, typer.Option("--refit/--no-refit", help="Fit again standardised, to see what units do.")
 ]
+Rows = Annotated[
+    bool,
+    typer.Option("--rows/--no-rows", help="Keep up to 150 rows in the results, for scatter plots."),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing.")]
 Verbose = Annotated[
     bool, typer.Option("--verbose", "-v", help="Report every stage and every search, as lines.")

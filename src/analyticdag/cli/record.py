@@ -33,6 +33,7 @@ def recorded(
     notes: Sequence[str] = (),
     refit: bool = True,
     look: Look | None = None,
+    keep_rows: bool = True,
 ) -> SavedRun:
     """Return the record of a fit, with the audit of its table and its diagnostics.
 
@@ -42,7 +43,9 @@ def recorded(
     from analyticdag.io import audit_table, record_of
 
     edges = model.adjacency_matrix_.astype(bool)
-    audit = audit_table(columns.values, edges, rows_dropped=rows_dropped, notes=notes)
+    audit = audit_table(
+        columns.values, edges, rows_dropped=rows_dropped, notes=notes, keep_rows=keep_rows
+    )
     audit = dataclasses.replace(audit, n_rows=audit.n_rows if n_rows is None else n_rows)
     run = record_of(model, audit=audit, manifest=manifest, look=look)
     start, before = time.perf_counter(), manifest.get("seconds") or 0.0

@@ -19,6 +19,9 @@ from analyticdag._tables import constant_columns
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag._validation import COLLINEAR, looks_standardised
 
+# Enough points for a scatter plot, few enough columns for a page; more would be the table itself.
+SAMPLED_ROWS, SAMPLED_COLUMNS = 150, 60
+
 
 @dataclass(frozen=True)
 class ColumnAudit:
@@ -33,7 +36,10 @@ class ColumnAudit:
 
 @dataclass(frozen=True)
 class Audit:
-    """One table: rows, columns, what is wrong with them, how they are scaled."""
+    """One table: rows, columns, what is wrong with them, how they are scaled.
+
+    `sample` holds some rows for scatter plots, in standard deviations from the mean.
+    """
 
     n_rows: int
     rows_dropped: int
@@ -43,6 +49,7 @@ class Audit:
     standardised: bool
     varsortability: float | None
     notes: tuple[str, ...] = ()
+    sample: tuple[tuple[float, ...], ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, as JSON can hold it."""
@@ -55,8 +62,12 @@ def audit_table(
     *,
     rows_dropped: int = 0,
     notes: Sequence[str] = (),
+    keep_rows: bool = False,
 ) -> Audit:
-    """Look at a table, NaN for gaps, and the graph that was learned from it."""
+    """Look at a table, NaN for gaps, and the graph that was learned from it.
+
+    `keep_rows` keeps a sample of its rows.
+    """
     constant = constant_columns(values)
     lows, highs = np.fmin.reduce(values, axis=0), np.fmax.reduce(values, axis=0)
     # In units of the largest entry: squares of 1e200 are not finite.
@@ -76,7 +87,19 @@ def audit_table(
         standardised=looks_standardised((sd[~constant] / (sd.max() or 1.0)) ** 2),
         varsortability=varsortability(adjacency, (sd / (sd.max() or 1.0)) ** 2),
         notes=tuple(notes),
+        sample=_sample(scaled, means / unit, sd / unit) if keep_rows else (),
     )
+
+
+def _sample(values: FloatArray, means: FloatArray, sd: FloatArray) -> tuple[tuple[float, ...], ...]:
+    """Return some rows without a gap, evenly from first to last, as far as a plot can show them."""
+    complete = np.flatnonzero(~np.isnan(values).any(axis=1))
+    if values.shape[1] > SAMPLED_COLUMNS or not len(complete):
+        return ()
+    count = min(SAMPLED_ROWS, len(complete))
+    rows = values[complete[np.linspace(0, len(complete) - 1, count).astype(int)]]
+    units = (rows - means) / np.where(sd > 0.0, sd, 1.0)
+    return tuple(map(tuple, units.round(2).tolist()))
 
 
 def _redundancy(

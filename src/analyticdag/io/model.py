@@ -216,6 +216,8 @@ def _check_outcome(model: Model) -> None:
     rows = (model.audit.n_rows, model.audit.rows_dropped) if model.audit else ()
     if min((model.n_iter, *rows)) < 0:
         raise ValueError("it counts fewer than no steps or rows")
+    if model.audit and {len(row) for row in model.audit.sample} - {len(model.names)}:
+        raise ValueError("audit.sample has rows of another length")
     if bool(model.loss) != bool(model.status):
         raise ValueError("a run that was learned has a loss and a status, any other has neither")
     if not model.status:

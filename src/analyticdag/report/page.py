@@ -43,6 +43,7 @@ from analyticdag.report.text import (
     effects,
     foreign_methods,
     is_class,
+    is_searched,
     link,
     methods,
     no_edges,
@@ -52,7 +53,8 @@ from analyticdag.report.text import (
 
 # In the order in which they build on each other.
 SCRIPTS = (
-    *("model.js", "shapes.js", "view.js", "controls.js", "effects.js", "table.js", "download.js"),
+    *("model.js", "shapes.js", "view.js", "scatter.js", "controls.js", "effects.js", "table.js"),
+    "download.js",
     "start.js",
 )
 
@@ -109,6 +111,7 @@ def _context(run: SavedRun, picture: Picture) -> dict[str, Any]:
         "errors": any(edge.standard_error is not None for edge in run.edges),
         "panels": trace_panels(run.trace),
         "selection_panels": selection_panels(run.selection),
+        "searched": is_searched(run),
         "choice": choice_note(run),
         "plot": {
             "width": WIDTH,
@@ -133,6 +136,7 @@ def viewer_data(run: SavedRun, picture: Picture) -> dict[str, Any]:
         "effects": answers(run),
         "dots": picture.dots,
         "labelled": picture.labelled,
+        "rows": run.audit.sample if run.audit else (),
         "size": [round(picture.width, 1), round(picture.height, 1)],
         "nodes": [
             {

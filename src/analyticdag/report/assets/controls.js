@@ -263,5 +263,5 @@ function showEdge(edge) {
     parts.push(paragraph('What would fix it: knowledge that rules one direction out (a file knowledge.toml), '
       + 'rows in which one of the two was set by an experiment, or another link that meets this one.'));
   }
-  panel.replaceChildren(paragraph(arrow(edge), 'h3'), ...parts, ...questionsOf(edge));
+  panel.replaceChildren(paragraph(arrow(edge), 'h3'), ...parts, ...questionsOf(edge), scatters(edge));
 }

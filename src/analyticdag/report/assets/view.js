@@ -135,14 +135,15 @@ function setBox(x, y, w) {
 function bounds() {
   const chosen = nodes.filter((node) => shown.nodes.has(node.index));
   if (!chosen.length) return { x: 0, y: 0, w: data.size[0], h: data.size[1] };
-  // Edges may go around outside of all nodes.
-  const bends = edges.filter((edge) => shown.edges.has(edge.index)).flatMap(bendsOf).map((point) => point[0]);
-  const lefts = chosen.map((node) => node.x - node.w / 2).concat(bends);
-  const rights = chosen.map((node) => node.x + (around ? roomFor(node) : node.w / 2)).concat(bends);
-  const left = Math.min(...lefts) - 28;
-  const right = Math.max(...rights) + 28;
-  const top = Math.min(...chosen.map((node) => node.y - node.h)) - 24;
-  const bottom = Math.max(...chosen.map((node) => node.y + node.h)) + 24;
+  // Edges may go around outside of all nodes, further than their bends.
+  const lines = [...shown.edges].map((index) => edgeGroups[index].querySelector('.line').getBBox());
+  const least = (places, ends) => places.concat(ends).reduce((a, b) => Math.min(a, b));
+  const most = (places, ends) => places.concat(ends).reduce((a, b) => Math.max(a, b));
+  const left = least(chosen.map((node) => node.x - node.w / 2), lines.map((line) => line.x)) - 28;
+  const right = most(chosen.map((node) => node.x + (around ? roomFor(node) : node.w / 2)),
+    lines.map((line) => line.x + line.width)) + 28;
+  const top = least(chosen.map((node) => node.y - node.h), lines.map((line) => line.y)) - 24;
+  const bottom = most(chosen.map((node) => node.y + node.h), lines.map((line) => line.y + line.height)) + 24;
   return { x: left, y: top, w: right - left, h: bottom - top };
 }
 

@@ -1,0 +1,13 @@
+"""Draw the graph of the home page: python docs/figures/sachs_graph.py"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from analyticdag import AnalyticDAG
+from analyticdag.datasets import load_sachs
+from analyticdag.drawing.svg import to_svg
+
+model = AnalyticDAG(loss="likelihood-nv", standardize=True).fit(load_sachs(log=True).columns)
+drawing = to_svg(model._picture(), as_class=True)
+(Path(__file__).parent / "sachs.svg").write_text(drawing + "\n", encoding="utf-8")
