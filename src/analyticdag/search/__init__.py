@@ -7,12 +7,14 @@
 | `starts.py`     | orders to start from; the one in layers, under equal variances                 |
 | `price.py`      | what an edge has to be worth, judged by the data                               |
 | `graph.py`      | a graph under search; its score, suspects, weights, and what its edges gain    |
+| `gaps.py`       | what the best graph would cost without an edge, or without its direction       |
 | `hubs.py`       | parents of nodes with hundreds of them                                         |
-| `kernels.py`    | what Python calls of the four below; one extension module where compiled       |
+| `kernels.py`    | what Python calls of the five below; one extension module where compiled       |
 | `records.py`    | records, one for each role: data, rules, state, plan, undo, queue, workplace   |
 | `regression.py` | one node on a changing set of parents; parents by growing and shrinking        |
 | `moves.py`      | one node put elsewhere in the order                                            |
 | `local.py`      | moves until none pays; disturbances                                            |
+| `alternatives.py` | detours around an edge that is ruled out                                     |
 
 Glossary. S is the covariance of d variables in n rows, P the parents of a node j:
 

@@ -1,5 +1,6 @@
 """What Python calls of the search's kernels: one extension module where they are compiled."""
 
+from analyticdag.search.alternatives import detours
 from analyticdag.search.local import explains, fit, give_parents, move_node, offer, search
 from analyticdag.search.records import (
     Data,
@@ -23,6 +24,7 @@ __all__ = [
     "State",
     "Stop",
     "Undo",
+    "detours",
     "explains",
     "fit",
     "give_parents",

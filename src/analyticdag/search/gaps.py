@@ -1,0 +1,92 @@
+"""How much worse the best graph would be without an edge, or with another direction of it.
+
+For an edge i -> j of the best graph found,
+
+    apart      what the score rises by if i and j may not be joined
+    turned     what it rises by if i may not be a parent of j: joined the other way or not at all
+
+after a short search that may mend what else the edge held together (`alternatives.py`). Without the
+search the first would be the gain of the edge less its price, which says too much wherever another
+edge would do as well. An edge that the equivalence class leaves open has turned = 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from analyticdag._threads import in_threads
+from analyticdag._typing import BoolArray, FloatArray, IntArray
+from analyticdag.moments import Moments
+from analyticdag.search import kernels
+from analyticdag.search.graph import Search
+from analyticdag.search.kernels import Stop
+from analyticdag.search.setting import ScoreName, Setting, make_setting
+
+# Reinsertions after an edge is ruled out. In graphs of many edges there are fewer, so that all of
+# them together take no longer than the search: the first step alone is what moves cost.
+REPAIRS = 12
+MOST_REPAIRS = 20_000
+
+
+@dataclass(frozen=True, eq=False)
+class Gaps:
+    """Rises of the score, as (d, d) matrices; infinite where the edge is required, or is none."""
+
+    apart: FloatArray
+    turned: FloatArray
+
+
+def edge_gaps(
+    moments: Moments,
+    adjacency: BoolArray,
+    order: IntArray,
+    *,
+    score: ScoreName,
+    price: float,
+    noise: float | None = None,
+    allowed: BoolArray | None = None,
+    required: BoolArray | None = None,
+    max_parents: int | None = None,
+) -> Gaps:
+    """Return what the edges of a graph are worth; `noise` is the variance that all share."""
+    setting = make_setting(moments, score, price, allowed, required, max_parents)
+    setting = setting if noise is None else replace(setting, noise=noise)
+    apart, turned = np.full((2, *adjacency.shape), np.inf)
+    free = adjacency if setting.required is None else adjacency & ~setting.required
+    tails, heads = (np.ascontiguousarray(ends) for ends in np.nonzero(free))
+    if len(tails):
+        stop = Stop()
+
+        def measure(edges: tuple[IntArray, IntArray]) -> FloatArray:
+            return _costs(setting, adjacency, order, *edges, stop)
+
+        (costs,) = in_threads(measure, [(tails, heads)], 1, stop)
+        # A detour that ends lower has found a better graph; the gap is then none.
+        costs = np.maximum(costs, 0.0)
+        apart[tails, heads] = costs[:, 0]
+        turned[tails, heads] = costs.min(axis=1)
+    return Gaps(apart, turned)
+
+
+def _costs(
+    setting: Setting,
+    adjacency: BoolArray,
+    order: IntArray,
+    tails: IntArray,
+    heads: IntArray,
+    stop: Stop,
+) -> FloatArray:
+    """Return the cost of every way to do without every edge, as (edges, ways)."""
+    d, rules = len(order), setting.rules()
+    # A table of its own: edges are ruled out in it one by one.
+    known = np.zeros((d, d), np.bool_) if setting.forbidden is None else setting.forbidden.copy()
+    search = Search(replace(setting, forbidden=known), order, stop)
+    search.fit(search.graph.order, np.zeros(d, np.int64), rules)  # no parents yet
+    for node in range(d):
+        search.give_parents(node, np.flatnonzero(adjacency[:, node]), rules)
+    costs = np.zeros((len(tails), 3))
+    repairs = min(REPAIRS, MOST_REPAIRS // len(tails))
+    kernels.detours(search.data, rules, search.memory, tails, heads, costs, repairs, stop)
+    return costs

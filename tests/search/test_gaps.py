@@ -1,0 +1,108 @@
+"""What the best graph would cost without an edge: against searches that may not use it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from analyticdag.graphs import to_cpdag
+from analyticdag.moments import Moments
+from analyticdag.search import search_orders
+from analyticdag.search.gaps import Gaps, edge_gaps
+from analyticdag.simulate import simulate
+
+D, N = 7, 400
+SAME = 1e-4  # scores are some thousands
+
+
+@pytest.fixture(scope="module", params=["unequal", "equal"])
+def problem(request: pytest.FixtureRequest) -> tuple[str, Moments, np.ndarray, np.ndarray, float]:
+    drawn = simulate("ER2", n_nodes=D, n_samples=N, seed=3)
+    moments = Moments.of_rows(drawn.data)
+    found = search_orders(moments.S, N, score=request.param, gamma=0.5, effort=4.0, random_state=0)
+    return request.param, moments, found.weights != 0.0, found.order, found.price
+
+
+def gaps_of(problem: tuple[str, Moments, np.ndarray, np.ndarray, float], **known: object) -> Gaps:
+    score, moments, adjacency, order, price = problem
+    noise = None
+    if score == "equal":
+        found = search_orders(moments.S, N, score="equal", gamma=0.5, random_state=0)
+        noise = float(np.mean(moments.residual_variances(found.weights)))
+    return edge_gaps(
+        moments,
+        adjacency,
+        order,
+        score=score,
+        price=price,
+        noise=noise,
+        **known,  # type: ignore[arg-type]
+    )
+
+
+def best(score: str, moments: Moments, forbidden: list[tuple[int, int]]) -> float:
+    allowed = ~np.eye(D, dtype=bool)
+    for edge in forbidden:
+        allowed[edge] = False
+    found = search_orders(
+        moments.S,
+        N,
+        score=score,
+        gamma=0.5,
+        allowed=allowed,
+        effort=4.0,
+        random_state=0,  # type: ignore[arg-type]
+    )
+    return found.score
+
+
+def test_gaps_are_what_a_search_without_the_edge_loses(
+    problem: tuple[str, Moments, np.ndarray, np.ndarray, float],
+) -> None:
+    score, moments, adjacency, _, _ = problem
+    if score == "equal":
+        pytest.skip("its gaps are at a fixed noise level, the score's is pooled")
+    gaps, free = gaps_of(problem), best(score, moments, [])
+    exact = []
+    for i, j in np.argwhere(adjacency):
+        apart = best(score, moments, [(i, j), (j, i)]) - free
+        turned = min(best(score, moments, [(i, j)]) - free, apart)
+        # A short search may end above the best detour, never below.
+        assert gaps.apart[i, j] >= apart - SAME
+        assert gaps.turned[i, j] >= turned - SAME
+        exact.append(gaps.turned[i, j] < turned + SAME)
+    assert np.mean(exact) > 0.4
+
+
+def test_open_edges_can_be_turned_for_nothing(
+    problem: tuple[str, Moments, np.ndarray, np.ndarray, float],
+) -> None:
+    score, _, adjacency, _, _ = problem
+    gaps, cpdag = gaps_of(problem), to_cpdag(adjacency) != 0
+    is_open = adjacency & cpdag.T
+    assert (gaps.turned <= gaps.apart).all()
+    assert (gaps.apart[adjacency] > 0.0).all()
+    assert np.isinf(gaps.apart[~adjacency]).all()
+    if score == "unequal":
+        assert (gaps.turned[is_open] < 1e-6).all()
+        assert (gaps.turned[adjacency & ~cpdag.T] > 1e-3).all()
+
+
+def test_required_edges_are_not_judged(
+    problem: tuple[str, Moments, np.ndarray, np.ndarray, float],
+) -> None:
+    _, _, adjacency, _, _ = problem
+    i, j = np.argwhere(adjacency)[0]
+    required = np.zeros_like(adjacency)
+    required[i, j] = True
+    gaps = gaps_of(problem, required=required)
+    assert np.isinf(gaps.apart[i, j])
+    assert np.isfinite(gaps.apart[adjacency & ~required]).all()
+
+
+def test_a_graph_without_edges_has_none(
+    problem: tuple[str, Moments, np.ndarray, np.ndarray, float],
+) -> None:
+    score, moments, adjacency, order, price = problem
+    empty = (score, moments, np.zeros_like(adjacency), order, price)
+    assert np.isinf(gaps_of(empty).turned).all()
