@@ -96,7 +96,9 @@ def answer(run: SavedRun) -> list[str]:
 
 
 def _remark(run: SavedRun, edge: EdgeRecord) -> str:
-    if run.is_open(edge):
-        return "  (direction open)"
-    said = {"knowledge": "  (known)", "assumption": f"  (if {edge.fixed_by})"}
-    return said.get(edge.kind, "")
+    from analyticdag.effects.effect import HIDDEN
+
+    said = {"knowledge": "known", "assumption": f"if {edge.fixed_by}"}
+    fixed = "direction open" if run.is_open(edge) else said.get(edge.kind, "")
+    remarks = [text for text in (fixed, HIDDEN if edge.hidden_cause else "") if text]
+    return f"  ({'; '.join(remarks)})" if remarks else ""

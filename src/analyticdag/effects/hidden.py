@@ -24,9 +24,9 @@ from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.graphs.members import orientations
 from analyticdag.moments import Moments
 
-# Twice the log of the evidence. Without hidden causes about one joined pair in a hundred is beyond
-# it, mostly where two paths happen to cancel, which no such test can tell from a hidden cause
-# (docs/figures/hidden_causes.py).
+# Twice the log of the evidence. On 228 simulated tables without hidden causes 10 of 2,981 joined
+# pairs are beyond it (docs/figures/hidden_causes.py): mostly where two paths happen to cancel,
+# which no such test can tell from a hidden cause.
 LEAST_LEAD = 4.0
 # With more parents, or more open edges, than this a pair is not judged: each parent may be dropped,
 # each open edge turned, and all of that is tried.

@@ -137,13 +137,16 @@ def edges_csv(run: SavedRun, *, member: bool = False) -> str:
         [
             *("source", "target", "direction", "direction_fixed_by", "weight", "standard_error"),
             *("standardized_weight", "strength", "near_threshold", "stability"),
-            "direction_stability",
+            *("direction_stability", "hidden_cause"),
         ]
     )
     for edge in run.edges:
         i, j, is_open = run.ends(edge, member=member)
         weights = (edge.weight, edge.standard_error, edge.standardized)
-        near = "" if edge.near_threshold is None else str(edge.near_threshold).lower()
+        near, hidden = (
+            "" if flag is None else str(flag).lower()
+            for flag in (edge.near_threshold, edge.hidden_cause)
+        )
         shares = map(_number, (edge.stability, None if is_open else edge.direction_stability))
         writer.writerow(
             [
@@ -154,6 +157,7 @@ def edges_csv(run: SavedRun, *, member: bool = False) -> str:
                 _number(edge.strength),
                 near,
                 *shares,
+                hidden,
             ]
         )
     return buffer.getvalue()

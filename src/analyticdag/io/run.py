@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from analyticdag._parameters import shown
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag._validation import column_names
+from analyticdag.effects import Known
 from analyticdag.errors import InputError
 from analyticdag.fitting.edges import FixedBy, directions, kind_of
 from analyticdag.graphs import edge_list, to_cpdag, topological_order
@@ -28,10 +29,17 @@ from analyticdag.linear.estimator import AnalyticDAG
 from analyticdag.optimize.trace import Trace
 from analyticdag.tables.look import Look
 
+# With more edges than this none is judged for hidden causes: so many take about a second.
+MOST_JUDGED = 100
+
 
 @dataclass(frozen=True)
 class EdgeRecord:
-    """One edge, by column index; `standardized` is the weight in standard deviations."""
+    """One edge, by column index; `standardized` is the weight in standard deviations.
+
+    `hidden_cause`: whether its ends look as if they had a common cause that was not measured; None
+    where that was not judged.
+    """
 
     source: int
     target: int
@@ -42,6 +50,7 @@ class EdgeRecord:
     near_threshold: bool | None = None
     stability: float | None = None
     direction_stability: float | None = None
+    hidden_cause: bool | None = None
 
     @property
     def kind(self) -> str:
@@ -220,6 +229,7 @@ def _edges(
     """Read the rows of `edges_`."""
     position = {name: k for k, name in enumerate(names)}
     scaled = getattr(estimator, "standardize", False)
+    hidden = _hidden(estimator)
     records = []
     for edge in estimator.edges_:
         i, j = position[edge.source], position[edge.target]
@@ -235,9 +245,19 @@ def _edges(
                 near_threshold=edge.near_threshold,
                 stability=plain(edge.stability),
                 direction_stability=plain(edge.direction_stability),
+                hidden_cause=None if hidden is None else frozenset((i, j)) in hidden,
             )
         )
     return tuple(sorted(records, key=lambda edge: (edge.source, edge.target)))
+
+
+def _hidden(estimator: Any) -> set[frozenset[int]] | None:
+    """Return the pairs that look as if they had a hidden cause; None where none was judged."""
+    if not hasattr(estimator, "moments_") or estimator.loss_traits_.binary:
+        return None
+    if len(estimator.edges_) > MOST_JUDGED:
+        return None
+    return {frozenset(pair) for pair in Known.of(estimator).hidden_pairs}
 
 
 def _in_sd(W: FloatArray, i: int, j: int, audit: Audit | None) -> float | None:
