@@ -99,32 +99,10 @@ def _block(order: str, folder: Path) -> str:
     if kind not in _KINDS or not arguments:
         raise DataError(f"no block is called {order!r}; known: {', '.join(_KINDS)}, each of a plan")
     plan, *rest = arguments
-    return _KINDS[kind](plan, planned_records(folder, plan), rest)
-
-
-def _paper(plan: str, records: Sequence[Record], rest: Sequence[str]) -> str:
-    return paper_tables(plan, records) if records else _NOTHING
-
-
-def _metrics(plan: str, records: Sequence[Record], rest: Sequence[str]) -> str:
-    parts = [metric_table(records, metric) for metric in rest or _METRICS]
-    return "\n\n".join(parts) if records else _NOTHING
-
-
-def _methods(plan: str, records: Sequence[Record], rest: Sequence[str]) -> str:
-    return method_tables(records, rest or _METRICS) if records else _NOTHING
-
-
-def _speed(plan: str, records: Sequence[Record], rest: Sequence[str]) -> str:
-    return speed_table(records, " ".join(rest)) if records else _NOTHING
-
-
-def _growth(plan: str, records: Sequence[Record], rest: Sequence[str]) -> str:
-    return growth_table(records, rest) if records else _NOTHING
-
-
-def _paired(plan: str, records: Sequence[Record], rest: Sequence[str]) -> str:
-    return paired_table(records, rest) if records else _NOTHING
+    records = planned_records(folder, plan)
+    if not records and kind not in ("gaps", "figure"):
+        return _NOTHING
+    return _KINDS[kind](plan, records, rest)
 
 
 def _figure(plan: str, records: Sequence[Record], rest: Sequence[str]) -> str:
@@ -166,12 +144,14 @@ def _old(records: Sequence[Record]) -> list[str]:
 _ENGINE = "2026-11-16T20:28:25+00:00"
 _NOTHING = "Not run yet."
 _KINDS: Mapping[str, Callable[[str, Sequence[Record], Sequence[str]], str]] = {
-    "paper": _paper,
-    "metrics": _metrics,
-    "methods": _methods,
-    "speed": _speed,
-    "growth": _growth,
-    "paired": _paired,
+    "paper": lambda plan, records, rest: paper_tables(plan, records),
+    "metrics": lambda plan, records, rest: "\n\n".join(
+        metric_table(records, metric) for metric in rest or _METRICS
+    ),
+    "methods": lambda plan, records, rest: method_tables(records, rest or _METRICS),
+    "speed": lambda plan, records, rest: speed_table(records, " ".join(rest)),
+    "growth": lambda plan, records, rest: growth_table(records, rest),
+    "paired": lambda plan, records, rest: paired_table(records, rest),
     "gaps": _gaps,
     "figure": _figure,
 }
