@@ -170,6 +170,26 @@ def test_the_slider_hides_the_weakest_edges(visit: Opener, sachs_run: SavedRun) 
     assert visible(page, "edge") == sorted(by_strength)
 
 
+def test_the_ladder_moves_through_graphs_that_were_searched(browser: Any, tmp_path: Path) -> None:
+    X = simulate("UD1.5", n_nodes=12, n_samples=300, effects=(0.05, 2.0), seed=[32, 5]).data
+    model = AnalyticDAG(solver="order", loss="likelihood-nv", n_jobs=1).fit(X)
+    ladder = model.ladder_
+    path = write_report(record_of(model), tmp_path / "ladder.html")
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    assert page.is_visible("#rung")
+    assert not page.is_visible("#threshold")
+    counts = []
+    for k in range(len(ladder)):
+        slide(page, "rung", k)
+        shown = page.evaluate("document.querySelectorAll('#edges > .edge:not(.gone)').length")
+        counts.append(shown)
+    assert counts == [rung.n_edges for rung in ladder]
+    page.click("#reset")
+    assert visible(page, "edge") == list(range(len(model.edges_)))
+    page.close()
+
+
 def test_a_click_shows_ancestors_and_descendants(visit: Opener, sachs_run: SavedRun) -> None:
     page = visit("sachs")
     node = hub(sachs_run)

@@ -46,6 +46,8 @@ def _summary(run: SavedRun, folder: Path, page: Path) -> dict[str, Any]:
                 "weight": None if is_open else edge.weight,
                 "strength": edge.strength,
                 "fixed_by": edge.fixed_by,
+                "probability": edge.probability,
+                "direction_probability": None if is_open else edge.direction_probability,
             }
         )
     return {
@@ -92,13 +94,24 @@ def answer(run: SavedRun) -> list[str]:
     ]
     if len(run.edges) > SHOWN:
         lines.append(f"  and {len(run.edges) - SHOWN} weaker ones (edges.csv has all)")
+    if any(edge.probability is not None for edge in run.edges):
+        lines.append("Percent: how likely a link is there as it is shown.")
     return [*lines, *sentences(run)]
 
 
 def _remark(run: SavedRun, edge: EdgeRecord) -> str:
     from analyticdag.effects.effect import HIDDEN
 
+    is_open = run.is_open(edge)
     said = {"knowledge": "known", "assumption": f"if {edge.fixed_by}"}
-    fixed = "direction open" if run.is_open(edge) else said.get(edge.kind, "")
+    fixed = "direction open" if is_open else said.get(edge.kind, "")
     remarks = [text for text in (fixed, HIDDEN if edge.hidden_cause else "") if text]
-    return f"  ({'; '.join(remarks)})" if remarks else ""
+    likely = _likely(edge.probability if is_open else edge.direction_probability)
+    return likely + (f"  ({'; '.join(remarks)})" if remarks else "")
+
+
+def _likely(share: float | None) -> str:
+    """Return how likely a link is, as it stands; nothing where that is not known."""
+    from analyticdag.report.text import percent
+
+    return f"  {percent(share):>6}" if share is not None else ""

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 # A fit that took longer than this is not repeated to see what standardising would change.
 REFIT_SECONDS = 20.0
+# Columns up to which the page has graphs of other prices: beyond, nobody could tell them apart.
+LADDER_COLUMNS = 200
 
 
 def recorded(
@@ -43,12 +45,14 @@ def recorded(
     from analyticdag.io import audit_table, record_of
 
     edges = model.adjacency_matrix_.astype(bool)
+    start, before = time.perf_counter(), manifest.get("seconds") or 0.0
+    if edges.shape[0] <= LADDER_COLUMNS:
+        getattr(model, "ladder_", ())  # made when asked for; other models have none
     audit = audit_table(
         columns.values, edges, rows_dropped=rows_dropped, notes=notes, keep_rows=keep_rows
     )
     audit = dataclasses.replace(audit, n_rows=audit.n_rows if n_rows is None else n_rows)
     run = record_of(model, audit=audit, manifest=manifest, look=look)
-    start, before = time.perf_counter(), manifest.get("seconds") or 0.0
     found = _diagnostics(model, columns, refit=refit and before < REFIT_SECONDS)
     seconds = round(before + time.perf_counter() - start, 3)
     return dataclasses.replace(

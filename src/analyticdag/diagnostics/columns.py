@@ -15,15 +15,6 @@ from analyticdag.diagnostics.result import Check, Level, listing
 INFLATION = 100.0
 # Rows per column below which correlations are noisy, and below which they are singular.
 FEW_ROWS, TOO_FEW_ROWS = 10.0, 1.0
-# A column of no more values than this, each of them in this many rows on average, may hold codes.
-FEW_VALUES, ROWS_PER_VALUE = 10, 5
-
-
-def few_valued(X: FloatArray) -> BoolArray:
-    """Return which columns vary between a few values only."""
-    counts = np.array([len(np.unique(column)) for column in X.T])
-    few: BoolArray = (counts > 1) & (counts <= min(FEW_VALUES, len(X) / ROWS_PER_VALUE))
-    return few
 
 
 def check_few_values(X: FloatArray, few: BoolArray, names: Sequence[Hashable]) -> Check:

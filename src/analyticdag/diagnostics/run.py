@@ -16,7 +16,6 @@ from analyticdag.diagnostics.columns import (
     check_copies,
     check_few_values,
     check_rows,
-    few_valued,
 )
 from analyticdag.diagnostics.residuals import (
     check_residual_correlation,
@@ -32,6 +31,7 @@ from analyticdag.diagnostics.scale import (
 )
 from analyticdag.errors import DataError
 from analyticdag.least_squares import weights_on_parents
+from analyticdag.linear.misfit import few_valued
 from analyticdag.linear.rows import completed
 from analyticdag.losses import covariance
 from analyticdag.moments import Moments

@@ -69,7 +69,11 @@ class Edge(NamedTuple):
     `partial_correlation` is given the other parents of the target; `standard_error` is NaN after
     the logistic loss. `near_threshold`: within two standard errors of being no edge. `stability`:
     the share of resamples that join the two columns; `direction_stability`: the share that join
-    them and fix this direction. Both are None until a bootstrap was run.
+    them and fix this direction. Both are None until a bootstrap was run. `probability`: how likely
+    the two are joined at all; `direction_probability`: that they are joined this way, judged by the
+    score and by how the rows agree with the model; None where no search was made, and beyond some
+    hundred columns. `enters_at`: the highest price on `ladder_` at which the two are joined; None
+    until somebody asks for the ladder.
     """
 
     source: Hashable
@@ -81,6 +85,9 @@ class Edge(NamedTuple):
     near_threshold: bool
     stability: float | None = None
     direction_stability: float | None = None
+    probability: float | None = None
+    direction_probability: float | None = None
+    enters_at: float | None = None
 
 
 @dataclass(frozen=True, eq=False)

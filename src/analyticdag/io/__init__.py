@@ -7,6 +7,7 @@
 | `knowledge.py`  | background knowledge from TOML, JSON and Tetrad's format                    |
 | `audit.py`      | what the columns are like, before anyone believes a graph of them           |
 | `run.py`        | `SavedRun`: a fit as plain data, all that a report needs                    |
+| `ladder.py`     | the graphs of other prices, as plain data                                   |
 | `state.py`      | what a model needs beside its graph, and the estimator made of a saved run  |
 | `manifest.py`   | where a run came from: data hash, versions, threads, the command            |
 | `model.py`      | what `model.json` holds: the schema, and facts that have to agree           |

@@ -138,6 +138,7 @@ def edges_csv(run: SavedRun, *, member: bool = False) -> str:
             *("source", "target", "direction", "direction_fixed_by", "weight", "standard_error"),
             *("standardized_weight", "strength", "near_threshold", "stability"),
             *("direction_stability", "hidden_cause"),
+            *("probability", "direction_probability", "enters_at"),
         ]
     )
     for edge in run.edges:
@@ -147,7 +148,8 @@ def edges_csv(run: SavedRun, *, member: bool = False) -> str:
             "" if flag is None else str(flag).lower()
             for flag in (edge.near_threshold, edge.hidden_cause)
         )
-        shares = map(_number, (edge.stability, None if is_open else edge.direction_stability))
+        directed = (edge.direction_stability, edge.direction_probability)
+        directed = (None, None) if is_open else directed
         writer.writerow(
             [
                 *(_no_formula(run.names[k]) for k in (i, j)),
@@ -156,8 +158,9 @@ def edges_csv(run: SavedRun, *, member: bool = False) -> str:
                 *(("", "", "") if is_open else map(_number, weights)),
                 _number(edge.strength),
                 near,
-                *shares,
+                *map(_number, (edge.stability, directed[0])),
                 hidden,
+                *map(_number, (edge.probability, directed[1], edge.enters_at)),
             ]
         )
     return buffer.getvalue()

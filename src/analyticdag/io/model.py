@@ -15,6 +15,7 @@ import numpy as np
 from analyticdag._parameters import shown
 from analyticdag._schema import fitted, plain_key
 from analyticdag.io.audit import Audit
+from analyticdag.io.ladder import RungRecord
 from analyticdag.io.run import EdgeRecord, SavedRun
 from analyticdag.io.state import Fitted
 from analyticdag.optimize.trace import Status
@@ -70,6 +71,7 @@ class Search:
     plan: str
     gamma: float | None
     min_effect: float | None = None
+    excess: float | None = None
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,7 @@ class Model:
     weights_sha256: str
     look: Look | None = None
     n_sets: int = 0  # sets of rows with moments of their own, in the arrays beside
+    ladder: tuple[RungRecord, ...] = ()
 
 
 def model_of(run: SavedRun, weights_sha256: str) -> dict[str, Any]:
@@ -131,6 +134,7 @@ def model_of(run: SavedRun, weights_sha256: str) -> dict[str, Any]:
         "weights_sha256": weights_sha256,
         "look": None if run.look is None else asdict(run.look),
         "n_sets": 0 if run.fitted is None else run.fitted.n_sets,
+        "ladder": [asdict(rung) for rung in run.ladder],
     }
     return {f.name: own.get(f.name, getattr(run, f.name, None)) for f in fields(Model)}
 
@@ -142,6 +146,8 @@ def run_of(model: Model, arrays: Mapping[str, Any], manifest: Mapping[str, Any])
     _check_trace(model.trace)
     _check_choice(model)
     _check_look(model)
+    for rung in model.ladder:
+        rung.check(len(model.names))
     return SavedRun(
         names=model.names,
         weights=arrays["weights"].astype(np.float64),
@@ -165,6 +171,7 @@ def run_of(model: Model, arrays: Mapping[str, Any], manifest: Mapping[str, Any])
         manifest=manifest,
         look=model.look,
         fitted=Fitted.from_arrays(arrays, model.n_sets, len(model.names)) if model.n_sets else None,
+        ladder=model.ladder,
     )
 
 

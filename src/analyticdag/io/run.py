@@ -23,6 +23,7 @@ from analyticdag.errors import InputError
 from analyticdag.fitting.edges import FixedBy, directions, kind_of
 from analyticdag.graphs import edge_list, to_cpdag, topological_order
 from analyticdag.io.audit import Audit
+from analyticdag.io.ladder import RungRecord, ladder_of
 from analyticdag.io.state import Fitted, estimator_of
 from analyticdag.knowledge import Knowledge
 from analyticdag.linear.estimator import AnalyticDAG
@@ -51,6 +52,9 @@ class EdgeRecord:
     stability: float | None = None
     direction_stability: float | None = None
     hidden_cause: bool | None = None
+    probability: float | None = None
+    direction_probability: float | None = None
+    enters_at: float | None = None
 
     @property
     def kind(self) -> str:
@@ -72,7 +76,7 @@ class SavedRun:
     per check, with its name, level and advice. `loss_choice` says why `loss="auto"` took the loss
     it took, `selection` which lambdas were tried; both are None where nothing was to be chosen.
     `look` says how the columns of the table were read, `fitted` is what a model needs beside its
-    graph.
+    graph, `ladder` holds the graphs of other prices, where somebody asked for them.
     """
 
     names: tuple[str, ...]
@@ -97,6 +101,7 @@ class SavedRun:
     manifest: Mapping[str, Any] = field(default_factory=dict, repr=False)
     look: Look | None = field(default=None, repr=False)
     fitted: Fitted | None = field(default=None, repr=False)
+    ladder: tuple[RungRecord, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         check_certificate(self)
@@ -166,6 +171,7 @@ def record_of(
         manifest=plain(manifest or {}),
         look=look,
         fitted=Fitted.of(estimator),
+        ladder=ladder_of(estimator),
     )
 
 
@@ -180,8 +186,11 @@ def _parameters(estimator: Any) -> dict[str, Any]:
     if isinstance(estimator.trace_, Trace) and estimator.trace_.search:
         trace, loss = estimator.trace_, estimator.loss_
         found["search"] = {
-            "plan": trace.plan, "gamma": trace.gamma(loss), "min_effect": trace.min_effect(loss)
-        }  # fmt: skip
+            "plan": trace.plan,
+            "gamma": trace.gamma(loss),
+            "min_effect": trace.min_effect(loss),
+            "excess": plain(getattr(estimator, "excess_", None)),
+        }
     if estimator.selection_ is not None:
         best = estimator.selection_.best
         found["chosen"] = {
@@ -246,6 +255,9 @@ def _edges(
                 stability=plain(edge.stability),
                 direction_stability=plain(edge.direction_stability),
                 hidden_cause=None if hidden is None else frozenset((i, j)) in hidden,
+                probability=plain(edge.probability),
+                direction_probability=plain(edge.direction_probability),
+                enters_at=plain(edge.enters_at),
             )
         )
     return tuple(sorted(records, key=lambda edge: (edge.source, edge.target)))
@@ -313,9 +325,17 @@ def _check_edges(run: SavedRun, found: list[tuple[int, int]]) -> None:
                 "damaged"
             )
         _check_direction(edge, pair, is_open=bool(run.cpdag[edge.target, edge.source]))
-        shares = (edge.stability or 0.0, edge.direction_stability or 0.0)
-        if not all(0.0 <= s <= 1.0 for s in shares) or (edge.standard_error or 0.0) < 0.0:
-            raise InputError(f"the stability or error of {pair} cannot be; the run is damaged")
+        shares = (
+            *(edge.stability, edge.direction_stability),
+            *(edge.probability, edge.direction_probability),
+        )
+        sizes = (edge.standard_error, edge.enters_at)
+        if any(s is not None and not 0.0 <= s <= 1.0 for s in shares) or any(
+            size is not None and size < 0.0 for size in sizes
+        ):
+            raise InputError(
+                f"a share, a probability or an error of {pair} cannot be; the run is damaged"
+            )
 
 
 def _check_direction(edge: EdgeRecord, pair: str, *, is_open: bool) -> None:

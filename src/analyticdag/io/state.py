@@ -110,6 +110,8 @@ def estimator_of(run: Any) -> AnalyticDAG:
     model.trace_, model.status_, model.advice_ = Trace(), Status[run.status], run.advice
     model.moments_, model.mean_ = run.fitted.moments, run.fitted.mean
     model.scale_, model.noise_variances_ = run.fitted.scale, run.fitted.noise
+    model._ladder, model._rungs = None, tuple(rung.rung(len(names)) for rung in run.ladder)
+    model.excess_ = (run.parameters.get("search") or {}).get("excess")
     model.recipe_ = None if run.look is None else run.look.recipe
     return model
 
@@ -127,6 +129,9 @@ def _edges(run: Any) -> tuple[Edge, ...]:
             bool(edge.near_threshold),
             edge.stability,
             edge.direction_stability,
+            edge.probability,
+            edge.direction_probability,
+            edge.enters_at,
         )
         for edge in run.edges
     )

@@ -8,6 +8,9 @@
 | `paths.py`      | `Fit`, what a fit is about; its path: problem, start, checkpoint             |
 | `refine.py`     | the order search: its starts, its score                                      |
 | `misfit.py`     | how far the rows are from the model: the floor on effects                    |
+| `probabilities.py` | how probable edges and directions are, lowered by misfit                  |
+| `edges.py`      | what is known about every edge, all together                                 |
+| `ladder.py`     | `ladder_`: the graphs of a falling series of prices                          |
 | `selection.py`  | lambda and threshold chosen by the data                                      |
 | `choice.py`     | equal or unequal variances, by BIC                                           |
 | `auto.py`       | `solver="auto"`: search first, the path where it can matter                  |

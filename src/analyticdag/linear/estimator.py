@@ -10,14 +10,13 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Hashable, Mapping
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from analyticdag._threads import one_blas_thread
-from analyticdag._typing import BinaryArray, BoolArray, FloatArray
+from analyticdag._typing import BoolArray, FloatArray
 from analyticdag._validation import (
     check_covariance,
     check_table,
@@ -30,14 +29,7 @@ from analyticdag.acyclicity import Acyclicity
 from analyticdag.effects import Known, Outcome, intervene, sample
 from analyticdag.errors import NotConvergedWarning, ParameterError, ScaleWarning
 from analyticdag.fitting.checkpoint import held_checkpoint
-from analyticdag.fitting.edges import (
-    Edge,
-    FixedBy,
-    directions,
-    edge_strength,
-    edge_table,
-    near_border,
-)
+from analyticdag.fitting.edges import FixedBy
 from analyticdag.fitting.fitted import GraphEstimator
 from analyticdag.fitting.rows import Seen
 from analyticdag.fitting.statistics import Statistics
@@ -52,10 +44,13 @@ from analyticdag.linear.batches import (
     seen_so_far,
 )
 from analyticdag.linear.choice import LossChoice
+from analyticdag.linear.edges import edges_of
 from analyticdag.linear.ignored import warn_about_ignored
+from analyticdag.linear.ladder import HasLadder, Task
 from analyticdag.linear.learn import Learned, learn
 from analyticdag.linear.options import Options, refuse_moved, refusing_moved
 from analyticdag.linear.paths import Fit
+from analyticdag.linear.probabilities import edge_probabilities
 from analyticdag.linear.rows import chosen, completed, mean_log_likelihood, used_rows
 from analyticdag.linear.selection import Selection
 from analyticdag.losses import LossClass
@@ -67,7 +62,7 @@ from analyticdag.tables.recipe import Recipe
 _OPEN = FixedBy.NOTHING
 
 
-class AnalyticDAG(GraphEstimator):
+class AnalyticDAG(HasLadder, GraphEstimator):
     """Learn a linear DAG, x_j = Σ_i W[i, j] x_i + e_j, under an analytic acyclicity constraint.
 
     Parameters
@@ -128,7 +123,11 @@ class AnalyticDAG(GraphEstimator):
     interventions_ : (n, d) mask of what was perturbed; None where nothing was.
     causal_order_ : column indices, every cause before its effects: the certificate of a DAG.
     edges_ : tuple of Edge, by name: weight, standard error, partial correlation, what fixed the
-        direction, and whether it nearly was no edge. `edges_frame()` is a table of them.
+        direction, whether it nearly was no edge, and how probable it is (`linear.probabilities`).
+        `edges_frame()` is a table of them.
+    ladder_ : tuple of Rung, the graph, score and price of a falling series of prices.
+    excess_ : float, by what the evidence was divided because the rows do not agree with the model
+        (1: they do); None where there are no probabilities.
     removed_edges_ : list of (source, target) that were dropped to break cycles or to respect
         max_parents.
     h_ : the constraint at `weights_`; zero.
@@ -192,6 +191,7 @@ class AnalyticDAG(GraphEstimator):
     selection_: Selection | None
     moments_: Moments
     recipe_: Recipe | None
+    excess_: float | None
     _seen: Seen | None
 
     def __sklearn_tags__(self) -> Any:
@@ -338,8 +338,11 @@ class AnalyticDAG(GraphEstimator):
         W = finished.weights
         self.interventions_ = statistics.perturbed
         cpdag = equivalence_class(finished.adjacency, self.interventions_)
-        edges = _edge_table(fit, learned, cpdag)
+        probable = edge_probabilities(fit, learned)
+        edges = edges_of(fit, learned, cpdag, probable)
         self._keep_graph(statistics.names, finished, cpdag, edges)
+        self.excess_ = None if probable is None else probable.excess
+        self._ladder, self._rungs = Task.of(fit, learned), None
         self.h_ = float(Acyclicity(fit.options.function).value(W))
         self.loss_, self.loss_traits_ = learned.loss.name, learned.loss
         self.loss_choice_, self.selection_ = learned.choice, learned.selection
@@ -365,21 +368,6 @@ def _warn_about_scales(statistics: Statistics, options: Options) -> None:
             ScaleWarning,
             stacklevel=3,
         )
-
-
-def _edge_table(fit: Fit, learned: Learned, cpdag: BinaryArray) -> tuple[Edge, ...]:
-    """Return what is known about every edge."""
-    names, adjacency = fit.statistics.names, learned.finished.adjacency
-    moments, W = fit.statistics.moments, learned.finished.weights
-    strength = edge_strength(moments, adjacency)
-    allowed = fit.options.knowledge.resolve(names).allowed
-    fixed = directions(adjacency, cpdag, allowed, FixedBy(learned.loss.fixed_by))
-    price = learned.trace.edge_price(learned.loss.name)
-    near = near_border(W, strength, moments.samples_of, threshold=learned.w_threshold, price=price)
-    if learned.loss.binary:
-        # Log-odds, for instance: the error of a linear slope would be on another scale.
-        strength = replace(strength, standard_error=np.full_like(W, np.nan))
-    return edge_table(names, W, strength, fixed, near)
 
 
 def _noise_variances(statistics: Statistics, W: FloatArray, *, pooled: bool) -> FloatArray:

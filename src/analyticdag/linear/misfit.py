@@ -1,4 +1,4 @@
-"""How far the rows are from linear equations with independent noise, as a floor on effects.
+"""How far the rows are from linear equations with independent noise.
 
 If the model holds, what is left of one column says nothing about what is left of another: neither
 its size about the other's size, nor its size about the other's value. Where equations bend, where
@@ -13,19 +13,28 @@ correlations of false edges reached that size. It is zero where the rows agree w
 tails or codes alone, which make no edges, show in one of the two only. Nor does skewed noise make
 edges, but an edge turned the wrong way then leaves dependent residuals; what skewness can explain
 is taken off.
+
+The same number, with columns of few values and noise whose size changes with a cause, lowers the
+probabilities of edges (`probabilities.py`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
+from typing import TypeVar
 
 import numpy as np
 
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.fitting.statistics import Statistics
 
+_T = TypeVar("_T")
 FACTOR = 5.0
 LARGEST = 0.2  # a floor above this would hide what anybody would call an effect
+# A column of no more values than this, each of them in this many rows on average, may hold codes.
+FEW_VALUES, ROWS_PER_VALUE = 10, 5
 # Rows looked at, evenly spread over the table; more would not change what is read from them.
 _ROWS = 10_000
 _FEWEST = 50
@@ -37,53 +46,121 @@ _STANDARD_ERRORS = 2.0
 _SKEWED = 0.035
 
 
+@dataclass(frozen=True, eq=False)
+class Misfit:
+    """What the rows show of a wrong model; all zero where they agree with it, or are not there.
+
+    `dependence` is the product of the two root mean square correlations; `coarse` one over the
+    squared number of values of columns with few; `spread[i, j]` the squared correlation between the
+    size of column i and the size of what is left of column j, beyond chance.
+    """
+
+    dependence: float
+    coarse: FloatArray
+    spread: FloatArray
+
+    @classmethod
+    def none(cls, n_columns: int) -> Misfit:
+        """Return that of rows nobody has seen."""
+        return cls(0.0, np.zeros(n_columns), np.zeros((n_columns, n_columns)))
+
+
 def effect_floor(statistics: Statistics, W: FloatArray) -> float:
     """Return the partial correlation below which edges may be due to misfit; zero if none."""
+    dependence = _asked(statistics, partial(_dependence_of, W=W, varies=~statistics.constant))
+    return 0.0 if dependence is None else float(min(FACTOR * dependence**0.5, LARGEST))
+
+
+def misfit_of(statistics: Statistics, W: FloatArray) -> Misfit:
+    """Return what the rows show of a wrong model, beside the graph with weights W."""
+    found = _asked(statistics, partial(_misfit, W=W, varies=~statistics.constant))
+    return Misfit.none(len(W)) if found is None else found
+
+
+def few_valued(X: FloatArray) -> BoolArray:
+    """Return which columns vary between a few values only."""
+    counts = np.array([len(np.unique(column)) for column in X.T])
+    few: BoolArray = (counts > 1) & (counts <= min(FEW_VALUES, len(X) / ROWS_PER_VALUE))
+    return few
+
+
+def _asked(statistics: Statistics, question: Callable[[FloatArray, FloatArray], _T]) -> _T | None:
+    """Return the answer of some undisturbed rows without gaps; None where they are too few."""
     if statistics.rows is None:
-        return 0.0
-    question = partial(_floor, W=W, constant=statistics.constant, perturbed=statistics.perturbed)
-    return statistics.rows.ask(question)
+        return None
+    return statistics.rows.ask(partial(_to_some, question=question, perturbed=statistics.perturbed))
 
 
-def _floor(
+def _to_some(
     rows: FloatArray,
     weights: FloatArray | None,
     *,
-    W: FloatArray,
-    constant: BoolArray,
+    question: Callable[[FloatArray, FloatArray], _T],
     perturbed: BoolArray | None,
-) -> float:
-    """Return the floor that some undisturbed rows without gaps ask for."""
+) -> _T | None:
     used = ~np.isnan(rows).any(axis=1)
     if perturbed is not None:
         used &= ~perturbed.any(axis=1)
     places = np.flatnonzero(used)
     places = places[:: max(len(places) // _ROWS, 1)]
     share = np.ones(len(places)) if weights is None else weights[places]
-    residuals = _residuals(rows[places], share, W, ~constant)
-    if share.sum() < _FEWEST or residuals.shape[1] < 2:
+    return None if share.sum() < _FEWEST else question(rows[places], share)
+
+
+def _misfit(rows: FloatArray, share: FloatArray, *, W: FloatArray, varies: BoolArray) -> Misfit:
+    """Return what these rows show."""
+    residuals = _residuals(rows, share, W, varies)
+    causes = _scaled(_centred(rows, share), share, varies)
+    spread = (_unit(np.abs(causes), share).T @ _unit(np.abs(residuals), share)) ** 2
+    chance = 2.0 * _STANDARD_ERRORS / share.sum()
+    return Misfit(_dependence(residuals, share), _coarse(rows), np.maximum(spread - chance, 0.0))
+
+
+def _coarse(rows: FloatArray) -> FloatArray:
+    """Return one over the squared number of values of columns with few; zero for others."""
+    coarse = np.zeros(rows.shape[1])
+    for k in np.flatnonzero(few_valued(rows)):
+        coarse[k] = 1.0 / len(np.unique(rows[:, k])) ** 2
+    return coarse
+
+
+def _dependence_of(
+    rows: FloatArray, share: FloatArray, *, W: FloatArray, varies: BoolArray
+) -> float:
+    return _dependence(_residuals(rows, share, W, varies), share)
+
+
+def _dependence(residuals: FloatArray, share: FloatArray) -> float:
+    """Return the product of how sizes go with sizes, and with values, of other columns."""
+    residuals = residuals[:, residuals.any(axis=0)]
+    if residuals.shape[1] < 2:
         return 0.0
-    values = _unit(residuals, share)
-    sizes = _unit(np.abs(residuals), share)
+    values, sizes = _unit(residuals, share), _unit(np.abs(residuals), share)
     square, cube = (np.average(residuals**power, axis=0, weights=share) for power in (2, 3))
     skewness = cube / square**1.5
     explained = _SKEWED**2 * float(np.mean(skewness**2))
     n = float(share.sum())
     size_value = max(_beyond_chance(values, sizes, n) - explained, 0.0)
-    product = _beyond_chance(sizes, sizes, n) * size_value
-    return float(min(FACTOR * product**0.25, LARGEST))
+    return float(np.sqrt(_beyond_chance(sizes, sizes, n) * size_value))
 
 
 def _residuals(rows: FloatArray, share: FloatArray, W: FloatArray, varies: BoolArray) -> FloatArray:
-    """Return standardised residuals of the columns that vary."""
-    if share.sum() < _FEWEST:
-        return rows[:, :0]
-    centred = rows - np.average(rows, axis=0, weights=share)
-    left = (centred - centred @ W)[:, varies]
-    left -= np.average(left, axis=0, weights=share)
-    deviation = np.sqrt(np.average(left**2, axis=0, weights=share))
-    kept = deviation > 0.0
-    clipped: FloatArray = np.clip(left[:, kept] / deviation[kept], -_TAIL, _TAIL)
+    """Return standardised residuals; zero for columns that do not vary."""
+    centred = _centred(rows, share)
+    return _scaled(_centred(centred - centred @ W, share), share, varies)
+
+
+def _centred(values: FloatArray, share: FloatArray) -> FloatArray:
+    centred: FloatArray = values - np.average(values, axis=0, weights=share)
+    return centred
+
+
+def _scaled(centred: FloatArray, share: FloatArray, varies: BoolArray) -> FloatArray:
+    """Divide columns by their standard deviations; nothing is further out than the tails."""
+    deviation = np.sqrt(np.average(centred**2, axis=0, weights=share))
+    kept = varies & (deviation > 0.0)
+    scaled = np.where(kept, centred / np.where(kept, deviation, 1.0), 0.0)
+    clipped: FloatArray = np.clip(scaled, -_TAIL, _TAIL)
     return clipped
 
 

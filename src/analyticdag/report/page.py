@@ -20,6 +20,7 @@ import markupsafe
 from analyticdag._files import write_text
 from analyticdag.drawing.picture import BOXES, Picture
 from analyticdag.io.folder import made
+from analyticdag.io.ladder import RungRecord
 from analyticdag.io.outputs import reserved
 from analyticdag.io.run import SavedRun
 from analyticdag.report.answers import answers
@@ -48,14 +49,14 @@ from analyticdag.report.text import (
     methods,
     no_edges,
     notices,
+    percent,
     sentences,
 )
 
 # In the order in which they build on each other.
 SCRIPTS = (
-    *("model.js", "shapes.js", "view.js", "scatter.js", "controls.js", "effects.js", "table.js"),
-    "download.js",
-    "start.js",
+    *("model.js", "shapes.js", "ladder.js", "view.js", "scatter.js", "controls.js", "effects.js"),
+    *("table.js", "download.js", "start.js"),
 )
 
 
@@ -70,6 +71,7 @@ def render_report(run: SavedRun) -> str:
     )
     environment.filters["number"] = _number
     environment.filters["count"] = count
+    environment.filters["percent"] = percent
     style = _asset("report.css")
     script = "(function () {\n'use strict';\n" + "\n".join(map(_asset, SCRIPTS)) + "\n})();"
     picture = picture_of(run, as_class=is_class(run))
@@ -104,6 +106,9 @@ def _context(run: SavedRun, picture: Picture) -> dict[str, Any]:
         "sentences": sentences(run),
         "large": run.n_nodes > BOXES,
         "stability": any(edge.stability is not None for edge in run.edges),
+        "likely": any(edge.probability is not None for edge in run.edges),
+        "own_rung": next((k for k, rung in enumerate(run.ladder) if _is_own(run, rung)), 0),
+        "entries": _entries(run),
         "links": [link(run, edge) for edge in run.edges],
         "standardized": any(edge.standardized is not None for edge in run.edges),
         "notices": notices(run),
@@ -163,11 +168,28 @@ def viewer_data(run: SavedRun, picture: Picture) -> dict[str, Any]:
                 "near": bool(edge.near_threshold),
                 "open": run.is_open(edge),
                 "directionStability": edge.direction_stability,
+                "probability": edge.probability,
+                "directionProbability": edge.direction_probability,
                 "bends": [[round(x, 1), round(y, 1)] for x, y in curve.bends],
             }
             for edge, curve in zip(run.edges, picture.curves, strict=True)
         ],
+        "ladder": [
+            {"effect": rung.min_effect, "edges": rung.edges, "own": _is_own(run, rung)}
+            for rung in run.ladder
+        ],
     }
+
+
+def _is_own(run: SavedRun, rung: RungRecord) -> bool:
+    """Whether a rung of the ladder is the graph of the run."""
+    return [edge[:2] for edge in rung.edges] == [(edge.source, edge.target) for edge in run.edges]
+
+
+def _entries(run: SavedRun) -> list[float | None]:
+    """Return for every edge the partial correlation of the rung at which it enters."""
+    effect = {rung.price: rung.min_effect for rung in run.ladder}
+    return [None if edge.enters_at is None else effect.get(edge.enters_at) for edge in run.edges]
 
 
 def safe_json(value: Any) -> str:

@@ -25,6 +25,9 @@ _LEARNED = {
     "likelihood-learned": "the Gaussian likelihood with a noise variance that the causes decide"
 }
 _SHOWN = 6
+# Evidence that counts two thirds or less: no simulated table that agreed with the model came near
+# (docs/figures/edge_probabilities.py).
+_CLEARLY = 1.5
 
 
 def _described(loss: str) -> str:
@@ -36,6 +39,7 @@ def notices(run: SavedRun) -> list[str]:
     found = []
     if not run.converged:
         found.append(f"The solver did not finish ({run.status}): {run.advice}.")
+    found += wrong_model(run)
     if run.removed_edges:
         edges = ", ".join(f"{short_label(a)} → {short_label(b)}" for a, b in run.removed_edges[:6])
         more = f" and {len(run.removed_edges) - 6} more" if len(run.removed_edges) > 6 else ""
@@ -48,6 +52,27 @@ def notices(run: SavedRun) -> list[str]:
     elif run.audit is not None:
         found += audit_notices(run.audit, run)
     return found
+
+
+def wrong_model(run: SavedRun) -> list[str]:
+    """Say that the rows contradict the model, and what that does to the arrows."""
+    excess = (run.parameters.get("search") or {}).get("excess")
+    arrows = [edge for edge in run.edges if edge.probability is not None and not run.is_open(edge)]
+    if excess is None or excess < _CLEARLY or not arrows:
+        return []
+    sure = [edge.direction_probability or 0.0 for edge in arrows]
+    wrong = round(sum(1.0 - p for p in sure))
+    return [
+        "The model is clearly wrong for these rows: they do not look like linear effects plus "
+        "independent noise (relations that bend, columns of few values, or rows of different "
+        f"origin). Of {count(len(arrows), 'arrow')} about {wrong} are expected not to be there, or "
+        "not that way round; take the others as hints."
+    ]
+
+
+def percent(share: float | None) -> str:
+    """Return a probability in percent, never as certain."""
+    return "" if share is None else "> 99 %" if share > 0.99 else f"{share:.0%}".replace("%", " %")
 
 
 def audit_notices(audit: Audit, run: SavedRun) -> list[str]:
@@ -122,6 +147,9 @@ def sentences(run: SavedRun) -> list[str]:
         said.append(f"{kinds['assumption']} point as they do only if an assumption holds.")
     if kinds["open"]:
         said.append("A line without an arrow fits the data as well in either direction.")
+    wrong = round(sum(1.0 - edge.probability for edge in run.edges if edge.probability is not None))
+    if wrong:
+        said.append(f"About {count(wrong, 'link')} of these are expected not to be real.")
     said.append("Arrows are causes only if nothing unmeasured moves both ends of a link.")
     return said
 

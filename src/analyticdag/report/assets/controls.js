@@ -63,6 +63,7 @@ function dragNode(node, at) {
   const near = node.in.concat(node.out);
   const touched = new Set(near.flatMap((edge) => nodes[edge.s].out.concat(nodes[edge.t].in)));
   new Set([...touched, ...near]).forEach(moveEdge);
+  moveExtras();
 }
 
 function hover(event) {
@@ -139,6 +140,7 @@ function listenToControls() {
     update();
   });
   slider('threshold', 'hidden');
+  slider('rung', 'rung');
   slider('degree', 'degree');
   slider('steps', 'steps');
   control('steps').addEventListener('change', () => {
@@ -165,8 +167,9 @@ function find(text, partly) {
 }
 
 function reset() {
-  Object.assign(state, { hidden: 0, degree: 0, steps: 0, selected: null, edge: null });
+  Object.assign(state, { rung: ownRung, hidden: 0, degree: 0, steps: 0, selected: null, edge: null });
   control('threshold').value = 0;
+  control('rung').value = ownRung;
   control('degree').value = 0;
   control('steps').value = 0;
   control('search').value = '';
@@ -183,6 +186,7 @@ function showNumbers() {
   const cut = state.hidden >= edges.length ? null : byRank[state.hidden];
   control('threshold-text').textContent = !edges.length || !cut ? '0 of ' + edges.length + ' edges'
     : '≥ ' + number(cut.strength, 3) + ' · ' + shown.edges.size + ' of ' + edges.length + ' edges';
+  control('rung-text').textContent = rungText();
   control('degree-text').textContent = state.degree ? 'at least ' + state.degree : 'any number';
 }
 

@@ -73,6 +73,9 @@ function describe(edge) {
     parts.push('weight ' + number(edge.weight) + (edge.error === null ? '' : ' ± ' + number(edge.error, 2)));
     if (edge.standardized !== null) parts.push(number(edge.standardized, 3) + ' sd per sd');
   }
+  const likely = (value) => Math.round(100 * value) + ' %';
+  if (edge.probability !== null) parts.push('linked at all: ' + likely(edge.probability));
+  if (edge.directionProbability !== null && !edge.open) parts.push('linked this way: ' + likely(edge.directionProbability));
   if (edge.near) parts.push('close to the price of an edge: another sample may not have it');
   if (edge.stability !== null) parts.push('joined in ' + share(edge.stability));
   if (edge.directionStability !== null && !edge.open) {

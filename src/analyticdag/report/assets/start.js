@@ -12,6 +12,7 @@ if (nodes.length) focusable(0);
 const most = Math.max(0, ...nodes.map((node) => node.in.length + node.out.length));
 control('degree').max = Math.min(most, 30);
 control('threshold').max = edges.length;
+drawExtras();
 control('names').append(...nodes.filter((node) => node.name.length < 200).map((node) => {
   const option = document.createElement('option');
   option.value = node.name;

@@ -7,13 +7,13 @@ const nodeGroups = [...svg.querySelectorAll('[data-node]')];
 const edgeGroups = [...svg.querySelectorAll('[data-edge]')];
 const labels = [...svg.querySelectorAll('[data-label]')];
 
-const state = { known: true, hidden: 0, degree: 0, steps: 0, selected: null, edge: null };
+const state = { known: true, rung: ownRung, hidden: 0, degree: 0, steps: 0, selected: null, edge: null };
 const box = { x: 0, y: 0, w: 100, h: 100 };
 let shown = { nodes: new Set(nodes.keys()), edges: new Set(edges.keys()) };
 let around = null; // the node and steps that the present neighbourhood layout is of
 
 const LEAST_SCALE = 0.72; // names of 13 pixels stay above nine
-const strongEnough = (edge) => edge.rank >= state.hidden;
+const strongEnough = (edge) => edge.rank >= state.hidden && onRung(edge);
 
 function toggle(element, name, on) {
   element.classList.toggle(name, on);
@@ -36,13 +36,14 @@ function decideWhatIsShown() {
 
 function placeNodes() {
   const wanted = state.steps && state.selected !== null
-    ? [state.selected, state.steps, state.hidden, state.degree].join(' ') : null;
+    ? [state.selected, state.steps, state.hidden, state.degree, state.rung].join(' ') : null;
   if (wanted === around) return false;
   around = wanted;
   const places = wanted ? layoutOf(shown.nodes, (edge) => shown.edges.has(edge.index)) : null;
   nodes.forEach((node) => Object.assign(node, (places && places.get(node.index)) || node.home));
   nodes.forEach(moveNode);
   edges.forEach(moveEdge);
+  moveExtras();
   return true;
 }
 
@@ -101,6 +102,7 @@ function paint() {
     toggle(edgeGroups[edge.index], 'hot', edge.index === state.edge);
     if (labels[edge.index]) toggle(labels[edge.index], 'gone', !visible(edge) || faded);
   });
+  paintExtras();
 }
 
 function isNeighbour(index) {

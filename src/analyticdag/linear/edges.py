@@ -1,0 +1,37 @@
+"""What a linear fit knows about every edge: strength, direction, probability."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from analyticdag._typing import BinaryArray
+from analyticdag.fitting.edges import (
+    Edge,
+    FixedBy,
+    directions,
+    edge_strength,
+    edge_table,
+    near_border,
+)
+from analyticdag.linear.learn import Learned
+from analyticdag.linear.paths import Fit
+from analyticdag.linear.probabilities import Probabilities, with_probabilities
+
+
+def edges_of(
+    fit: Fit, learned: Learned, cpdag: BinaryArray, probable: Probabilities | None
+) -> tuple[Edge, ...]:
+    """Return what is known about every edge."""
+    names, adjacency = fit.statistics.names, learned.finished.adjacency
+    moments, W = fit.statistics.moments, learned.finished.weights
+    strength = edge_strength(moments, adjacency)
+    allowed = fit.options.knowledge.resolve(names).allowed
+    fixed = directions(adjacency, cpdag, allowed, FixedBy(learned.loss.fixed_by))
+    price = learned.trace.edge_price(learned.loss.name)
+    near = near_border(W, strength, moments.samples_of, threshold=learned.w_threshold, price=price)
+    if learned.loss.binary:
+        # Log-odds, for instance: the error of a linear slope would be on another scale.
+        strength = replace(strength, standard_error=np.full_like(W, np.nan))
+    return with_probabilities(edge_table(names, W, strength, fixed, near), list(fixed), probable)

@@ -1,0 +1,98 @@
+"""How probable edges are: what is claimed must come true, and misfit must lower it."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+from analyticdag import AnalyticDAG, Knowledge
+from analyticdag.fitting.edges import Edge, FixedBy
+from analyticdag.linear import probabilities
+from analyticdag.linear.misfit import Misfit
+from analyticdag.linear.probabilities import DIRECTED, JOINED
+from analyticdag.simulate import Simulation, simulate
+
+
+def drawn(seed: int, **options: object) -> Simulation:
+    asked = {"effects": (0.05, 2.0), "n_nodes": 15, "n_samples": 300, **options}
+    return simulate("UD1.5", seed=[31, seed], **asked)  # type: ignore[arg-type]
+
+
+def claims(**options: object) -> tuple[np.ndarray, np.ndarray]:
+    """Probabilities of links and directions, and whether both are there."""
+    claimed, true = [], []
+    for seed in range(20):
+        simulation = drawn(seed, **options)
+        for e in AnalyticDAG(solver="order", n_jobs=1).fit(simulation.data).edges_:
+            one, other = (
+                simulation.weights[e.source, e.target],
+                simulation.weights[e.target, e.source],
+            )
+            claimed.append((e.probability, e.direction_probability))
+            true.append((bool(one or other), bool(one)))
+    return np.array(claimed), np.array(true)
+
+
+def test_in_the_model_claims_come_true() -> None:
+    claimed, true = claims()
+    assert len(claimed) > 150
+    assert np.abs(claimed.mean(axis=0) - true.mean(axis=0)).max() < 0.05
+
+
+def test_codes_lower_what_is_claimed() -> None:
+    plain, coded = (drawn(0, n_samples=2000, levels=levels).data for levels in (None, 2))
+    mean = [
+        np.mean([e.probability for e in AnalyticDAG(solver="order", n_jobs=1).fit(X).edges_])
+        for X in (plain, coded)
+    ]
+    assert mean[1] < mean[0] - 0.1
+
+
+def test_probabilities_are_shares_and_a_direction_is_never_surer_than_its_link() -> None:
+    for edge in AnalyticDAG(n_jobs=1).fit(drawn(0).data).edges_:
+        assert edge.probability is not None
+        assert edge.direction_probability is not None
+        assert 0.0 < edge.direction_probability <= edge.probability <= probabilities.SUREST
+
+
+def test_knowledge_gives_the_direction_and_required_edges_are_not_judged() -> None:
+    X = drawn(1).data
+    first = AnalyticDAG(solver="order").fit(X).edges_[0]
+    tiers = Knowledge(forbidden_edges=[(first.target, first.source)])
+    one = _edge(AnalyticDAG(solver="order", knowledge=tiers).fit(X).edges_, first)
+    assert one.fixed_by is FixedBy.KNOWLEDGE
+    assert one.direction_probability == one.probability
+    required = Knowledge(required_edges=[(first.source, first.target)])
+    one = _edge(AnalyticDAG(solver="order", knowledge=required).fit(X).edges_, first)
+    assert one.probability is None
+
+
+def _edge(edges: tuple[Edge, ...], like: Edge) -> Edge:
+    return next(e for e in edges if (e.source, e.target) == (like.source, like.target))
+
+
+def test_a_path_alone_and_a_large_graph_have_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    X = drawn(2).data
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        path = AnalyticDAG(refine=False, w_threshold=0.05, standardize=True).fit(X)
+    assert path.edges_
+    assert {e.probability for e in path.edges_} == {None}
+    monkeypatch.setattr(probabilities, "LARGEST", 10)
+    model = AnalyticDAG(solver="order").fit(X)
+    assert {e.probability for e in model.edges_} == {None}
+    assert model.excess_ is None
+
+
+def test_misfit_makes_evidence_count_less() -> None:
+    nothing = Misfit.none(3)
+    bent = Misfit(1e-3, np.zeros(3), np.zeros((3, 3)))
+    for curve in (JOINED, DIRECTED):
+        assert (curve.excess(nothing, 1000) == 1.0).all()
+        assert (curve.excess(bent, 1000) > 1.0).all()
+        assert (curve.excess(bent, 4000) > curve.excess(bent, 1000)).all()
+    coarse = Misfit(0.0, np.array([0.25, 0.0, 0.0]), np.zeros((3, 3)))
+    excess = JOINED.excess(coarse, 1000)
+    assert excess[0, 1] == excess[1, 0] > excess[1, 2] == 1.0
