@@ -106,9 +106,10 @@ def choose_loss(
 ) -> LossChoice:
     """Compare the best weights found under each assumption."""
     tails = _kurtosis(statistics, weights_equal)
+    others = tails if weights_unequal is weights_equal else _kurtosis(statistics, weights_unequal)
     scores = [
         _scores(statistics, weights_equal, tails),
-        _scores(statistics, weights_unequal, _kurtosis(statistics, weights_unequal)),
+        _scores(statistics, weights_unequal, others),
     ]
     kurtosis = tails[~statistics.constant]
     return LossChoice(

@@ -136,10 +136,9 @@ def _dependence(residuals: FloatArray, share: FloatArray) -> float:
     if residuals.shape[1] < 2:
         return 0.0
     values, sizes = _unit(residuals, share), _unit(np.abs(residuals), share)
-    square, cube = (np.average(residuals**power, axis=0, weights=share) for power in (2, 3))
-    skewness = cube / square**1.5
+    n, square = float(share.sum()), residuals * residuals
+    skewness = (share @ (square * residuals)) / n / ((share @ square) / n) ** 1.5
     explained = _SKEWED**2 * float(np.mean(skewness**2))
-    n = float(share.sum())
     size_value = max(_beyond_chance(values, sizes, n) - explained, 0.0)
     return float(np.sqrt(_beyond_chance(sizes, sizes, n) * size_value))
 
@@ -151,25 +150,25 @@ def _residuals(rows: FloatArray, share: FloatArray, W: FloatArray, varies: BoolA
 
 
 def _centred(values: FloatArray, share: FloatArray) -> FloatArray:
-    centred: FloatArray = values - np.average(values, axis=0, weights=share)
+    centred: FloatArray = values - share @ values / share.sum()
     return centred
 
 
 def _scaled(centred: FloatArray, share: FloatArray, varies: BoolArray) -> FloatArray:
     """Divide columns by their standard deviations; nothing is further out than the tails."""
-    deviation = np.sqrt(np.average(centred**2, axis=0, weights=share))
+    deviation = np.sqrt(share @ (centred * centred) / share.sum())
     kept = varies & (deviation > 0.0)
-    scaled = np.where(kept, centred / np.where(kept, deviation, 1.0), 0.0)
-    clipped: FloatArray = np.clip(scaled, -_TAIL, _TAIL)
-    return clipped
+    scaled: FloatArray = centred * np.where(kept, 1.0 / np.where(kept, deviation, 1.0), 0.0)
+    return np.clip(scaled, -_TAIL, _TAIL, out=scaled)
 
 
 def _unit(values: FloatArray, share: FloatArray) -> FloatArray:
     """Return columns whose products, row by row added up, are weighted correlations."""
-    centred = values - np.average(values, axis=0, weights=share)
-    centred *= np.sqrt(share)[:, None]
-    size = np.linalg.norm(centred, axis=0)
-    unit: FloatArray = centred / np.where(size > 0.0, size, 1.0)
+    unit = _centred(values, share)
+    if not (share == 1.0).all():
+        unit *= np.sqrt(share)[:, None]
+    size = np.sqrt(np.einsum("ij,ij->j", unit, unit))
+    unit /= np.where(size > 0.0, size, 1.0)
     return unit
 
 
