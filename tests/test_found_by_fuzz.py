@@ -127,3 +127,11 @@ def test_a_price_of_an_edge_is_a_number() -> None:
     with pytest.raises(ParameterError, match=r"gamma must be .* at most 1e\+100 or 'auto'"):
         AnalyticDAG(gamma=1e308).fit(X)
     assert not AnalyticDAG(gamma=1e100).fit(X).edges_
+
+
+@pytest.mark.parametrize("rule", [np.array([1.0, 2.0]), ["em"], 0.5])
+def test_a_rule_for_gaps_that_is_none_is_refused(rule: Any) -> None:
+    with pytest.raises(ParameterError, match="missing must be"):
+        bootstrap(AnalyticDAG(missing=rule), X, 1)
+    with pytest.raises(ParameterError, match="missing must be"):
+        AnalyticDAG(missing=rule).fit(X)

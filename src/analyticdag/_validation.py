@@ -61,7 +61,7 @@ def check_table(estimator: Any, X: Any, *, reset: bool, least: int | None = None
     known = column_names(estimator, values.shape[1])
     rule = getattr(estimator, "missing", None)
     values = check_values(values, known, rule)
-    if reset and least is None and rule not in (None, "error"):
+    if reset and least is None and _welcomes_gaps(rule):
         _refuse_unseen(values, known)
     return values
 
@@ -76,14 +76,18 @@ def refuse_few_rows(n_rows: int, least: int = 2) -> None:
 
 def check_values(values: FloatArray, names: Sequence[Hashable], rule: str | None) -> FloatArray:
     """Return values that are finite and in range; gaps too, where the rule for them is no error."""
-    gaps_welcome = rule not in (None, "error")
-    present = np.where(np.isnan(values), 0.0, values) if gaps_welcome else values
+    present = np.where(np.isnan(values), 0.0, values) if _welcomes_gaps(rule) else values
     refuse_nonfinite(present, names, cure=_CURES.get(str(rule), _DROP))
     if len(values):
         refuse_out_of_range(present, names)
     # Sums over rows round by their order in memory: without this, a data frame and its values
     # could give different graphs.
     return np.ascontiguousarray(values)
+
+
+def _welcomes_gaps(rule: Any) -> bool:
+    """Whether `missing` lets gaps in; what is no rule is refused with the other parameters."""
+    return isinstance(rule, str) and rule != "error"
 
 
 def check_weights(given: Any, n_rows: int) -> FloatArray | None:
@@ -123,7 +127,7 @@ def _read(estimator: Any, X: Any, *, reset: bool) -> tuple[FloatArray, list[Hash
     is_read = isinstance(X, NamedColumns) or (type(X) is np.ndarray and X.dtype.kind in "biuf")
     if recipe is None or is_read:
         return read_columns(X)
-    lenient = estimator.missing != "error"
+    lenient = _welcomes_gaps(estimator.missing)
     # A stray text of the fit is a gap only where the user said what the column is.
     gaps = frozenset(asked or ()) if reset else frozenset(recipe.names if lenient else ())
     return recipe.read(X, gaps=gaps), list(recipe.names)
