@@ -10,7 +10,7 @@ import pytest
 
 from analyticdag import AnalyticDAG, NonlinearDAG
 from analyticdag._files import in_use
-from analyticdag.errors import DataError, ParameterError
+from analyticdag.errors import DataError, DataWarning, ParameterError
 from analyticdag.optimize.schedule import Schedule
 from analyticdag.stability import bootstrap
 
@@ -135,3 +135,17 @@ def test_a_rule_for_gaps_that_is_none_is_refused(rule: Any) -> None:
         bootstrap(AnalyticDAG(missing=rule), X, 1)
     with pytest.raises(ParameterError, match="missing must be"):
         AnalyticDAG(missing=rule).fit(X)
+
+
+def test_a_column_that_is_constant_in_a_fold_divides_by_nothing() -> None:
+    spike = np.zeros((40, 3))
+    spike[0, 1] = 1.0
+    spike[:, 2] = X[:, 0].repeat(2)[:40]
+    with np.errstate(all="raise"), pytest.warns(DataWarning, match="constant"):
+        AnalyticDAG(refine=False, lambda1="cv").fit(spike)
+
+
+def test_a_penalty_is_a_number_in_every_unit() -> None:
+    with pytest.raises(ParameterError, match=r"lambda1 must be .* at most 1e\+100"):
+        AnalyticDAG(refine=False, lambda1=1e300).fit(1e16 * X)
+    assert not AnalyticDAG(refine=False, lambda1=1e100).fit(1e16 * X).edges_

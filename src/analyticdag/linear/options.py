@@ -45,7 +45,7 @@ SOLVERS: dict[str, type[Adam | Columns] | None] = {
 # What lambda1 and w_threshold are where the data are asked to choose, and nothing depends on it.
 _UNUSED = {"lambda1": 0.05, "w_threshold": 0.3}
 # More than any data can pay for an edge, and its price is still a number.
-_MOST_GAMMA = 1e100
+_MOST_PRICE = 1e100
 # Names that lambda1 takes instead of a number, and the criterion each stands for.
 CRITERIA = {"auto": "ebic", "ebic": "ebic", "cv": "cv", "stars": "stars"}
 # Parameters that only some solvers read, and are set there.
@@ -217,10 +217,10 @@ def _is_word(value: Any, word: str) -> bool:
 
 
 def _number(name: str, value: Any, words: list[str]) -> float:
-    """Return the default for a value that the data are asked to choose."""
+    """Return a number, or the default for one that the data are asked to choose."""
     if isinstance(value, str) and value in words:
         return _UNUSED[name]
-    return number(name, value, instead=f" or one of {words}")
+    return number(name, value, most=_MOST_PRICE, instead=f" or one of {words}")
 
 
 def _criterion(lambda1: Any) -> str | None:
@@ -230,7 +230,7 @@ def _criterion(lambda1: Any) -> str | None:
 def _gamma(gamma: Any) -> float | None:
     if gamma is None or _is_word(gamma, "auto"):
         return None
-    return number("gamma", gamma, most=_MOST_GAMMA, instead=" or 'auto'")
+    return number("gamma", gamma, most=_MOST_PRICE, instead=" or 'auto'")
 
 
 def _min_effect(min_effect: Any) -> float | None:

@@ -32,7 +32,7 @@ from analyticdag.fitting.statistics import Statistics
 from analyticdag.least_squares import weights_on_parents
 from analyticdag.linear.options import Options
 from analyticdag.linear.paths import Fit, Start, follow_path
-from analyticdag.losses import LossClass, covariance, loss_traits
+from analyticdag.losses import VARIANCE_FLOOR, LossClass, covariance, loss_traits
 from analyticdag.moments import Moments
 
 logger = logging.getLogger(__name__)
@@ -192,6 +192,8 @@ def _noise(statistics: Statistics, W: FloatArray, *, pooled: bool) -> FloatArray
 def _on_rows(statistics: Statistics, rows: FloatArray) -> Statistics:
     """Return the statistics of some of the rows, in the units of all of them."""
     S = np.where(statistics.touchable, covariance(rows), np.eye(rows.shape[1]))
+    # A column may be constant in these rows alone.
+    np.fill_diagonal(S, np.maximum(np.diag(S), VARIANCE_FLOOR * np.diag(statistics.S)))
     return replace(statistics, moments=Moments.shared(S, len(rows)), rows=Rows(rows))
 
 
