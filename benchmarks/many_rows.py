@@ -86,7 +86,8 @@ def _write(path: Path, kind: str, W: FloatArray, samples: int, rng: np.random.Ge
 def _read_alone(path: Path, kind: str) -> int:
     """Read with pyarrow, buffered: it would fill the memory with whole row groups otherwise."""
     if kind == "csv":
-        reader = optional("pyarrow.csv", "pyarrow").open_csv(path)
-        return sum(batch.num_rows for batch in reader)
-    file = optional("pyarrow.parquet", "pyarrow").ParquetFile(path, buffer_size=2**20)
-    return sum(batch.num_rows for batch in file.iter_batches())
+        return sum(batch.num_rows for batch in optional("pyarrow.csv", "pyarrow").open_csv(path))
+    dataset = optional("pyarrow.dataset", "pyarrow")
+    options = dataset.ParquetFragmentScanOptions(use_buffered_stream=True, pre_buffer=False)
+    batches = dataset.dataset(path).to_batches(batch_readahead=1, fragment_scan_options=options)
+    return sum(batch.num_rows for batch in batches)

@@ -53,7 +53,9 @@ def recorded(
     )
     audit = dataclasses.replace(audit, n_rows=audit.n_rows if n_rows is None else n_rows)
     run = record_of(model, audit=audit, manifest=manifest, look=look)
-    found = _diagnostics(model, columns, refit=refit and before < REFIT_SECONDS)
+    # Some rows of many do not follow each other any more.
+    seen = look if audit.n_rows == len(columns.values) else None
+    found = _diagnostics(model, columns, seen, refit=refit and before < REFIT_SECONDS)
     seconds = round(before + time.perf_counter() - start, 3)
     return dataclasses.replace(
         run, diagnostics=found, manifest={**run.manifest, "seconds": seconds}
@@ -102,11 +104,11 @@ def judge_by_resamples(
 
 
 def _diagnostics(
-    model: AnalyticDAG, columns: NamedColumns, *, refit: bool
+    model: AnalyticDAG, columns: NamedColumns, look: Look | None, *, refit: bool
 ) -> tuple[Mapping[str, Any], ...]:
     from analyticdag.diagnostics import diagnose
 
     return tuple(
         {"name": check.name, "level": str(check.level), "advice": check.advice}
-        for check in diagnose(model, columns, refit=refit)
+        for check in diagnose(model, columns, refit=refit, look=look)
     )

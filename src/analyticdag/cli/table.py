@@ -56,7 +56,7 @@ class Asked:
             "missing": self.rule,
             "looked": self._tell,
         }
-        of_rows = {"interventions": self.interventions, "groups": self.groups}
+        of_rows: dict[str, Any] = {"interventions": self.interventions, "groups": self.groups}
         if in_batches and not any(of_rows.values()) and is_large(file):
             table = read_large(file, **how)
         else:

@@ -29,15 +29,19 @@ from analyticdag.diagnostics.scale import (
     check_varsortability,
     loss_of,
 )
+from analyticdag.diagnostics.together import check_together
 from analyticdag.errors import DataError
 from analyticdag.least_squares import weights_on_parents
 from analyticdag.linear.misfit import few_valued
 from analyticdag.linear.rows import completed
 from analyticdag.losses import covariance
 from analyticdag.moments import Moments
+from analyticdag.tables.look import Look
 
 
-def diagnose(estimator: Any, X: Any, *, refit: bool = True) -> Diagnostics:
+def diagnose(
+    estimator: Any, X: Any, *, refit: bool = True, look: Look | None = None
+) -> Diagnostics:
     """Check a fitted estimator and the data X it was fitted on; neither is changed.
 
     The equations of a `NonlinearDAG` are not checked, only the columns (for its equations there are
@@ -45,7 +49,8 @@ def diagnose(estimator: Any, X: Any, *, refit: bool = True) -> Diagnostics:
     another fit: whether the answer would change if the data were standardised. After a fit with
     interventions only that check sees the rows that were perturbed: what was done to them says
     nothing about the columns. Gaps are filled by a draw from the learned equations, so they speak
-    neither for them nor against.
+    neither for them nor against. A `look` at the table the rows came from tells whether some of
+    them belong together.
     """
     check_is_fitted(estimator)
     table = completed(estimator, check_table(estimator, X, reset=False), seed=0)
@@ -60,6 +65,10 @@ def diagnose(estimator: Any, X: Any, *, refit: bool = True) -> Diagnostics:
         checks += _of_lines(estimator, values, few, names)
         if refit:
             checks.append(check_standardised_refit(estimator, X, table.var(axis=0), names))
+    if look is not None:
+        ordered = hasattr(estimator, "standardize") and len(values) == len(table)
+        residuals = _residuals(values, estimator.adjacency_matrix_ != 0) if ordered else None
+        checks.append(check_together(look, residuals, names))
     return Diagnostics(tuple(checks))
 
 

@@ -1,4 +1,4 @@
-"""Files of any size, as batches of numbers: in the memory of one batch, as often as needed.
+"""Files of any size, as batches of numbers, as often as needed; in the memory of a row group.
 
     read_batches(path)      one look at the first rows -> `Batches`, which gives `NamedColumns`
 
@@ -23,8 +23,8 @@ from analyticdag.tables.files import read_cells, refuse_address
 from analyticdag.tables.look import Look, check_names, look_at
 from analyticdag.tables.text import text_batches
 
-# Rows of a batch: with 50 columns 26 MB, and large enough that a batch costs little beside them.
-BATCH_ROWS = 65_536
+# Rows of a batch: with 50 columns 13 MB, and large enough that a batch costs little beside them.
+BATCH_ROWS = 32_768
 _ARROW = {".parquet": "parquet", ".pq": "parquet", ".feather": "feather", ".arrow": "feather"}
 _TEXT = (".csv", ".tsv", ".tab", ".txt", ".dat")
 
@@ -101,23 +101,9 @@ def cell_batches(path: Path) -> Iterator[Cells]:
 
 
 def _arrow_batches(path: Path, kind: str) -> Iterator[Cells]:
+    n_before = 0
     try:
-        dataset = importlib.import_module("pyarrow.dataset")
-    except ImportError as error:
-        raise MissingDependencyError("pyarrow", "parquet") from error
-    # Buffered, and nothing read ahead: whole row groups may be larger than memory.
-    options = {} if kind != "parquet" else {
-        "fragment_scan_options": dataset.ParquetFragmentScanOptions(
-            use_buffered_stream=True, pre_buffer=False
-        )
-    }  # fmt: skip
-    try:
-        table = dataset.dataset(path, format=kind, partitioning="hive")
-        batches = table.to_batches(
-            batch_size=BATCH_ROWS, batch_readahead=1, fragment_readahead=1, **options
-        )
-        n_before = 0
-        for batch in batches:
+        for batch in _record_batches(path, kind):
             if batch.num_rows:
                 yield _arrow_cells(batch, n_before)
             n_before += batch.num_rows
@@ -128,6 +114,26 @@ def _arrow_batches(path: Path, kind: str) -> Iterator[Cells]:
         raise DataError(
             f"{path.name} cannot be read as {kind} ({reason}); write it again"
         ) from error
+
+
+def _record_batches(path: Path, kind: str) -> Iterator[Any]:
+    """Yield the batches of all files, one part of a file after the other.
+
+    Left alone, pyarrow reads on while a batch is added up, until the memory is full.
+    """
+    try:
+        dataset = importlib.import_module("pyarrow.dataset")
+    except ImportError as error:
+        raise MissingDependencyError("pyarrow", "parquet") from error
+    table = dataset.dataset(path, format=kind, partitioning="hive")
+    how: dict[str, Any] = {"schema": table.schema, "batch_size": BATCH_ROWS, "batch_readahead": 1}
+    if kind == "parquet":
+        how["fragment_scan_options"] = dataset.ParquetFragmentScanOptions(
+            use_buffered_stream=True, pre_buffer=False
+        )
+    for file in table.get_fragments():
+        for part in file.split_by_row_group() if kind == "parquet" else [file]:
+            yield from part.to_batches(**how)
 
 
 def _arrow_cells(batch: Any, n_before: int) -> Cells:
