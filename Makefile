@@ -8,13 +8,18 @@ KERNELS := setup.py $(shell grep -rl --include=*.py 'import cython$$' src)
 # Those of the kernels, none of which needs Torch.
 WHEEL_TESTS := tests/test_compiled.py tests/core/test_constraint_kernels.py tests/core/test_spectral.py \
 	tests/optimize/test_columns.py tests/optimize/test_columns_kernels.py tests/optimize/test_exact.py tests/search
+# What every part of the package that needs no Torch is tested by.
+OLDEST_TESTS := tests/drawing tests/report/test_page.py tests/tables tests/io tests/effects tests/diagnostics \
+	tests/linear/test_auto.py tests/linear/test_choice.py tests/linear/test_labels.py tests/linear/test_selection.py \
+	tests/search/test_search_engine.py tests/core/test_spectral.py tests/test_metrics.py tests/test_graphs.py \
+	tests/test_datasets.py tests/test_simulate.py tests/test_knowledge.py tests/test_cli.py tests/test_cli_effect.py
 PLAN ?= constraint-cost
 RUNS ?= runs
 BUDGET ?= 0.05
 SEED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test build wheel lint type docs bench bench-report fuzz check clean
+.PHONY: help demo test build wheel oldest notebooks lint type docs bench bench-report fuzz check clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +41,16 @@ wheel: $(BIN)/python ## build a wheel and test it, installed in an environment o
 		dist/*.whl pytest pytest-xdist hypothesis array-api-strict pandas cython setuptools
 	build/wheel/bin/python -W error -c 'import analyticdag.optimize, analyticdag.search'
 	build/wheel/bin/python -m pytest --numprocesses auto $(WHEEL_TESTS)
+
+oldest: ## run tests with the oldest versions that are allowed, in an environment of its own
+	$(PYTHON) -m venv build/oldest
+	build/oldest/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints-oldest.txt \
+		--editable '.[data,parquet,excel,spss,plots,cluster,metrics]' polars \
+		pytest pytest-xdist hypothesis array-api-strict cython setuptools
+	build/oldest/bin/python -m pytest -W ignore::DeprecationWarning --numprocesses auto $(OLDEST_TESTS)
+
+notebooks: $(VENV)/dev.stamp ## execute the notebooks of the documentation again
+	$(BIN)/python docs/notebooks/execute.py
 
 lint: $(VENV)/dev.stamp ## check style and formatting with ruff
 	$(BIN)/ruff check .

@@ -303,6 +303,6 @@ def test_advice_can_be_followed_in_python_and_on_the_command_line() -> None:
     X = chain()
     X[:, 1] += X[:, 0] ** 2
     curved = diagnosed(X, edges=((0, 1),))["residual independence"].advice
-    assert "NonlinearDAG (--model nonlinear)" in curved
+    assert "a nonlinear model (--model nonlinear)" in curved
     few = np.random.default_rng(0).normal(size=(8, 12))
     assert "bootstrap (--resamples 100)" in diagnosed(few)["rows against columns"].advice

@@ -71,10 +71,9 @@ def _show(sachs: Dataset, folder: Path, console: Console) -> None:
     line(console, f"Saved:  {folder}\nReport: {folder / 'report.html'}\n")
     console.print(
         "What to try next:\n"
-        "  analyticdag fit your-table.csv                             graph and report\n"
-        "  AnalyticDAG(constraint='order-3').fit(your_table).graph_   in Python\n"
-        "  analyticdag constraints                                    which there are\n"
-        "  docs/how-to-choose.md                                      when to use which"
+        "  analyticdag fit your-table.csv --resamples 100   which links are certain?\n"
+        "  AnalyticDAG().fit(your_table).edges_             the same in Python\n"
+        "  docs/questions.md                                what people ask next"
     )
 
 

@@ -80,7 +80,7 @@ def check_residual_independence(
         advice = (
             f"on {len(edges)} of {int(adjacency.sum())} edges the noise depends on the cause "
             f"({listing(edges)}): the relation is not linear, the noise changes its size, or the "
-            "edge points the other way; try NonlinearDAG (--model nonlinear)"
+            "edge points the other way; try a nonlinear model (--model nonlinear)"
         )
     elif adjacency.any():
         advice = "no edge shows curvature or changing spread: nothing speaks against lines"

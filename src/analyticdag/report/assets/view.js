@@ -160,12 +160,16 @@ function fit() {
 
 // All of a large drawing would be too small to read: begin in its middle of attention.
 function begin() {
+  const b = bounds();
+  // A small drawing needs no large frame: the table below comes into sight.
+  const scale = Math.min(svg.getBoundingClientRect().width / b.w, 1.3);
+  const room = Math.min(0.72 * innerHeight, 720);
+  svg.style.height = Math.min(Math.max(b.h * scale, 260), room).toFixed(0) + 'px';
   fit();
   const frame = svg.getBoundingClientRect();
   const readable = frame.width / LEAST_SCALE;
   if (data.dots || !nodes.length || box.w <= readable) return;
   const hub = nodes[mostLinked()];
-  const b = bounds();
   const height = readable * box.h / box.w;
   const within = (wanted, least, most) => Math.max(least, Math.min(wanted, most));
   const y = height > b.h ? b.y + (b.h - height) / 2 : within(hub.y - height / 2, b.y, b.y + b.h - height);
