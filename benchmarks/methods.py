@@ -180,6 +180,19 @@ def _xges(X: FloatArray, seed: int) -> FloatArray:
     return np.asarray(pdag.to_adjacency_matrix() != 0, dtype=float)
 
 
+def _direct_lingam(X: FloatArray, seed: int) -> FloatArray:
+    # Not in the extra: it pins scipy below ours. An environment of its own has it.
+    model = optional("lingam", "lingam").DirectLiNGAM(random_state=seed)
+    weights: FloatArray = model.fit(X).adjacency_matrix_.T  # its rows are effects
+    return weights
+
+
+def _ica_lingam(X: FloatArray, seed: int) -> FloatArray:
+    model = optional("lingam", "lingam").ICALiNGAM(random_state=seed)
+    weights: FloatArray = model.fit(X).adjacency_matrix_.T
+    return weights
+
+
 def _variance_sort(X: FloatArray, seed: int) -> FloatArray:
     weights: FloatArray = optional("CausalDisco.baselines", "CausalDisco").var_sort_regress(X)
     return weights
@@ -207,6 +220,8 @@ METHODS: dict[str, Learner] = {
     "boss": _boss,
     "grasp": _grasp,
     "xges": _xges,
+    "direct-lingam": _direct_lingam,
+    "ica-lingam": _ica_lingam,
     "var-sort-regress": _variance_sort,
     "r2-sort-regress": _r2_sort,
 }

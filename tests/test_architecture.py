@@ -51,7 +51,7 @@ LAYERS: list[set[str]] = [
         "orders",
     },
     {"simulate", "metrics", "datasets"},
-    {"optimize", "search"},
+    {"optimize", "search", "noise_shape"},
     {"effects", "fitting"},
     {"linear", "nonlinear", "baselines"},
     {"stability", "diagnostics", "io", "report"},

@@ -12,13 +12,14 @@ from analyticdag.errors import InputError, ParameterError
 from analyticdag.graphs import is_dag, topological_order
 from analyticdag.simulate import random_dag, sample, simulate
 
-NOISES = ["gaussian", "exponential", "gumbel", "uniform", "student"]
+NOISES = ["gaussian", "exponential", "gumbel", "uniform", "laplace", "student"]
 # Mean and variance of each law at scale 1.
 MOMENTS = {
     "gaussian": (0.0, 1.0),
     "exponential": (1.0, 1.0),
     "gumbel": (np.euler_gamma, np.pi**2 / 6),
     "uniform": (0.0, 1 / 3),
+    "laplace": (0.0, 2.0),
     "student": (0.0, 5 / 3),
 }
 

@@ -48,6 +48,7 @@ def _summary(run: SavedRun, folder: Path, page: Path) -> dict[str, Any]:
                 "fixed_by": edge.fixed_by,
                 "probability": edge.probability,
                 "direction_probability": None if is_open else edge.direction_probability,
+                "margin": None if is_open else edge.margin,
             }
         )
     return {

@@ -7,7 +7,7 @@ works on ranks, so that heavy tails do not decide it, and is corrected for the n
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 
 import numpy as np
 from scipy import stats
@@ -59,10 +59,12 @@ def check_residual_independence(
     adjacency: BoolArray,
     few: BoolArray,
     names: Sequence[Hashable],
+    by_shape: Collection[tuple[Hashable, Hashable]] = (),
 ) -> Check:
     """Find edges whose noise depends on the cause: not linear, or pointing the wrong way.
 
-    A column of few values has noise that depends on its cause under any model with added noise.
+    A column of few values has noise that depends on its cause under any model with added noise. The
+    noise of edges `by_shape` was asked for their direction already: turned, it depends on it more.
     """
     passed = not_judged(few & (adjacency.any(axis=0) | adjacency.any(axis=1)), names)
     adjacency = adjacency & ~few & ~few[:, None]
@@ -79,8 +81,8 @@ def check_residual_independence(
     if edges:
         advice = (
             f"on {len(edges)} of {int(adjacency.sum())} edges the noise depends on the cause "
-            f"({listing(edges)}): the relation is not linear, the noise changes its size, or the "
-            "edge points the other way; try a nonlinear model (--model nonlinear)"
+            f"({listing(edges)}): {_causes(edges, by_shape)}; try a nonlinear model (--model "
+            "nonlinear)"
         )
     elif adjacency.any():
         advice = "no edge shows curvature or changing spread: nothing speaks against lines"
@@ -90,6 +92,20 @@ def check_residual_independence(
     level = Level.WARNING if share > 0.1 else Level.NOTE if edges else Level.FINE
     numbers = {"share": share, "edges": [list(edge) for edge in edges]}
     return Check("residual independence", level, advice, numbers)
+
+
+def _causes(
+    edges: list[tuple[Hashable, Hashable]], by_shape: Collection[tuple[Hashable, Hashable]]
+) -> str:
+    """Say what can make noise depend on a cause; a direction that the noise fixed cannot."""
+    settled = [edge for edge in edges if edge in by_shape]
+    if len(settled) == len(edges):
+        return "the relation is not linear, or the noise changes its size"
+    but = f" (not {listing(settled)}, by the shape of the noise)" if settled else ""
+    return (
+        "the relation is not linear, the noise changes its size, or the edge points the other "
+        f"way{but}"
+    )
 
 
 def _rank_correlation(left: FloatArray, right: FloatArray) -> FloatArray:

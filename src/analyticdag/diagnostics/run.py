@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from analyticdag._tables import few_valued
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag._validation import check_table, column_names, correlations
 from analyticdag.diagnostics.columns import (
@@ -31,6 +32,7 @@ from analyticdag.diagnostics.scale import (
 )
 from analyticdag.diagnostics.together import check_together
 from analyticdag.errors import DataError
+from analyticdag.fitting.edges import FixedBy
 from analyticdag.least_squares import weights_on_parents
 from analyticdag.linear.misfit import few_valued
 from analyticdag.linear.rows import completed
@@ -97,10 +99,11 @@ def _of_lines(
     """Check what linear equations leave unexplained."""
     adjacency = np.asarray(estimator.adjacency_matrix_) != 0
     residuals = _residuals(values, adjacency)
+    by_shape = [(e.source, e.target) for e in estimator.edges_ if e.fixed_by is FixedBy.NOISE_SHAPE]
     return [
         check_tails(residuals, few, names),
         check_residual_correlation(residuals, names),
-        check_residual_independence(values, residuals, adjacency, few, names),
+        check_residual_independence(values, residuals, adjacency, few, names, by_shape),
     ]
 
 

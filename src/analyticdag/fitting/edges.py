@@ -7,6 +7,8 @@
 | "orientation rules"   | turned round, it would make a cycle or a collider that is not there    |
 | "interventions"       | something was done to one of its ends and not to the other, or follows |
 |                       | from that                                                              |
+| "noise shape"         | the shapes of the noise clearly prefer it, or it follows from such an  |
+|                       | edge                                                                   |
 | "equal variances"     | only the assumption of equal noise variances prefers it                |
 | "form of equations"   | only the assumed form of nonlinear equations prefers it                |
 | "not fixed"           | nothing does: the reverse fits as well                                 |
@@ -17,9 +19,10 @@ squares regression of the target on its parents, whatever the path's penalty did
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,13 +46,15 @@ class FixedBy(StrEnum):
     COLLIDER = "collider"
     ORIENTATION_RULES = "orientation rules"
     INTERVENTIONS = "interventions"
+    NOISE_SHAPE = "noise shape"
     EQUAL_VARIANCES = "equal variances"
     EQUATIONS = "form of equations"
     NOTHING = "not fixed"
 
 
-# What holds in every graph that fits the data equally well.
-FIXED_BY_DATA = (FixedBy.COLLIDER, FixedBy.ORIENTATION_RULES, FixedBy.INTERVENTIONS)
+# What holds in every graph that fits the covariances equally well.
+FIXED_IN_CLASS = (FixedBy.COLLIDER, FixedBy.ORIENTATION_RULES, FixedBy.INTERVENTIONS)
+FIXED_BY_DATA = (*FIXED_IN_CLASS, FixedBy.NOISE_SHAPE)
 # What holds only if the assumption does.
 ASSUMED = (FixedBy.EQUAL_VARIANCES, FixedBy.EQUATIONS)
 
@@ -73,7 +78,8 @@ class Edge(NamedTuple):
     the two are joined at all; `direction_probability`: that they are joined this way, judged by the
     score and by how the rows agree with the model; None where no search was made, and beyond some
     hundred columns. `enters_at`: the highest price on `ladder_` at which the two are joined; None
-    until somebody asks for the ladder.
+    until somebody asks for the ladder. `margin`: how clearly the shapes of the noise prefer this
+    direction, in standard errors; None where they were not asked.
     """
 
     source: Hashable
@@ -88,6 +94,7 @@ class Edge(NamedTuple):
     probability: float | None = None
     direction_probability: float | None = None
     enters_at: float | None = None
+    margin: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,12 +131,17 @@ def edge_strength(moments: Moments, adjacency: BoolArray) -> Strength:
 
 
 def directions(
-    adjacency: BoolArray, cpdag: BinaryArray, allowed: BoolArray, otherwise: FixedBy
+    adjacency: BoolArray,
+    cpdag: BinaryArray,
+    allowed: BoolArray,
+    otherwise: FixedBy,
+    shaped: BoolArray | None = None,
 ) -> dict[tuple[int, int], FixedBy]:
     """Return what fixed each edge; `allowed` is what knowledge alone permits.
 
-    `cpdag` is the class of the graph, given the interventions if there were any. What none of these
-    fixes, the method did: `otherwise` says by what.
+    `cpdag` is the class of the graph, given the interventions if there were any; `shaped` is what
+    knowledge and the shapes of the noise leave of it. What none of these fixes, the method did:
+    `otherwise` says by what.
     """
     observed = to_cpdag(adjacency)
     known = orient_with_knowledge(cpdag, allowed) != 0
@@ -143,8 +155,11 @@ def directions(
             fixed[i, j] = FixedBy.COLLIDER if collider else FixedBy.ORIENTATION_RULES
         elif not cpdag[j, i]:
             fixed[i, j] = FixedBy.INTERVENTIONS
+        elif not known[j, i]:
+            fixed[i, j] = FixedBy.KNOWLEDGE
         else:
-            fixed[i, j] = otherwise if known[j, i] else FixedBy.KNOWLEDGE
+            by_shape = shaped is not None and not shaped[j, i]
+            fixed[i, j] = FixedBy.NOISE_SHAPE if by_shape else otherwise
     return fixed
 
 
@@ -185,6 +200,7 @@ def edge_table(
     strength: Strength,
     fixed: dict[tuple[int, int], FixedBy],
     near: BoolArray,
+    margins: Mapping[tuple[int, int], float] = MappingProxyType({}),
 ) -> tuple[Edge, ...]:
     """Return the edges by name, in the order of the columns."""
     return tuple(
@@ -196,6 +212,7 @@ def edge_table(
             partial_correlation=float(strength.partial_correlation[i, j]),
             fixed_by=reason,
             near_threshold=bool(near[i, j]),
+            margin=margins.get((i, j)),
         )
         for (i, j), reason in fixed.items()
     )

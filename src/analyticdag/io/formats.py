@@ -40,6 +40,8 @@ def graphml(run: SavedRun, *, member: bool = False) -> str:
         attributes = {"open": is_open, "strength": edge.strength, "fixed_by": edge.fixed_by}
         if edge.stability is not None:
             attributes["stability"] = edge.stability
+        if edge.margin is not None and not is_open:
+            attributes["margin"] = edge.margin
         if is_open:
             graph.add_edge(names[j], names[i], **attributes)
         else:
@@ -138,7 +140,7 @@ def edges_csv(run: SavedRun, *, member: bool = False) -> str:
             *("source", "target", "direction", "direction_fixed_by", "weight", "standard_error"),
             *("standardized_weight", "strength", "near_threshold", "stability"),
             *("direction_stability", "hidden_cause"),
-            *("probability", "direction_probability", "enters_at"),
+            *("probability", "direction_probability", "enters_at", "direction_margin"),
         ]
     )
     for edge in run.edges:
@@ -161,6 +163,7 @@ def edges_csv(run: SavedRun, *, member: bool = False) -> str:
                 *map(_number, (edge.stability, directed[0])),
                 hidden,
                 *map(_number, (edge.probability, directed[1], edge.enters_at)),
+                _number(None if is_open else edge.margin),
             ]
         )
     return buffer.getvalue()

@@ -20,7 +20,7 @@ from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag._validation import column_names
 from analyticdag.effects import Known
 from analyticdag.errors import InputError
-from analyticdag.fitting.edges import FixedBy, directions, kind_of
+from analyticdag.fitting.edges import FIXED_IN_CLASS, FixedBy, directions, kind_of
 from analyticdag.graphs import edge_list, to_cpdag, topological_order
 from analyticdag.io.audit import Audit
 from analyticdag.io.ladder import RungRecord, ladder_of
@@ -55,6 +55,7 @@ class EdgeRecord:
     probability: float | None = None
     direction_probability: float | None = None
     enters_at: float | None = None
+    margin: float | None = None
 
     @property
     def kind(self) -> str:
@@ -258,6 +259,7 @@ def _edges(
                 probability=plain(edge.probability),
                 direction_probability=plain(edge.direction_probability),
                 enters_at=plain(edge.enters_at),
+                margin=plain(edge.margin),
             )
         )
     return tuple(sorted(records, key=lambda edge: (edge.source, edge.target)))
@@ -342,14 +344,16 @@ def _check_direction(edge: EdgeRecord, pair: str, *, is_open: bool) -> None:
     """Refuse an edge whose label is unknown, or says anything else than the class."""
     if edge.fixed_by not in list(FixedBy):
         raise InputError(f"what fixed {pair} is not one of {', '.join(FixedBy)}")
-    if edge.kind == "data" and is_open:
+    if edge.fixed_by in FIXED_IN_CLASS and is_open:
         raise InputError(
             f"{pair} is said to be fixed by the data, and the CPDAG leaves it open; the run is "
             "damaged"
         )
-    if edge.kind == "open" and not is_open:
+    said = {FixedBy.NOTHING: "open", FixedBy.NOISE_SHAPE: "fixed by the shape of noise"}
+    if edge.fixed_by in said and not is_open:
         raise InputError(
-            f"{pair} is said to be open, and the CPDAG fixes its direction; the run is damaged"
+            f"{pair} is said to be {said[FixedBy(edge.fixed_by)]}, and the CPDAG fixes its "
+            "direction; the run is damaged"
         )
 
 

@@ -132,6 +132,7 @@ def _edges(run: Any) -> tuple[Edge, ...]:
             edge.probability,
             edge.direction_probability,
             edge.enters_at,
+            edge.margin,
         )
         for edge in run.edges
     )

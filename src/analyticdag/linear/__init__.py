@@ -13,6 +13,7 @@
 | `ladder.py`     | `ladder_`: the graphs of a falling series of prices                          |
 | `selection.py`  | lambda and threshold chosen by the data                                      |
 | `choice.py`     | equal or unequal variances, by BIC                                           |
+| `shape.py`      | what the shapes of the noise add: directions that the class leaves open      |
 | `auto.py`       | `solver="auto"`: search first, the path where it can matter                  |
 | `ignored.py`    | parameters that a combination ignores, said in one warning                   |
 | `rows.py`       | which rows are used, what fills their gaps, how likely they are              |

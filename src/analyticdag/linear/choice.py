@@ -62,6 +62,7 @@ class LossChoice:
     unequal: float
     kurtosis: float
     barred: str = ""  # why equal variances are out of the question, whatever the scores
+    shape: str = ""  # what the shapes of the noise contribute, as a clause
 
     @property
     def loss(self) -> str:
@@ -79,25 +80,26 @@ class LossChoice:
     def as_dict(self) -> dict[str, Any]:
         """Return plain data: both scores, the decision and its margin."""
         record = {**asdict(self), "loss": self.loss, "margin": self.margin, "reason": self.reason}
-        del record["barred"]  # the reason says it
+        del record["barred"], record["shape"]  # the reason says it
         return record
 
     @property
     def reason(self) -> str:
         """The decision in a sentence."""
-        if self.barred:
-            return (
-                f"equal noise variances are not assumed: {self.barred}; so only the equivalence "
-                "class is identified"
-            )
         if self.loss == EQUAL:
             return (
                 f"equal noise variances are accepted (BIC better by {self.margin:.1f}), and under "
                 "them every direction is identified"
             )
+        shape = f"; {self.shape}" if self.shape else ""
+        if self.barred:
+            return (
+                f"equal noise variances are not assumed: {self.barred}; so only the equivalence "
+                f"class is identified by the covariances{shape}"
+            )
         return (
             f"equal noise variances are rejected (BIC worse by {self.margin:.1f}), so only the "
-            "equivalence class is identified"
+            f"equivalence class is identified by the covariances{shape}"
         )
 
 

@@ -28,10 +28,13 @@ def edges_of(
     moments, W = fit.statistics.moments, learned.finished.weights
     strength = edge_strength(moments, adjacency)
     allowed = fit.options.knowledge.resolve(names).allowed
-    fixed = directions(adjacency, cpdag, allowed, FixedBy(learned.loss.fixed_by))
+    shaped, otherwise = learned.shaped, FixedBy(learned.loss.fixed_by)
+    fixed = directions(adjacency, cpdag, allowed, otherwise, shaped.known if shaped else None)
     price = learned.trace.edge_price(learned.loss.name)
     near = near_border(W, strength, moments.samples_of, threshold=learned.w_threshold, price=price)
     if learned.loss.binary:
         # Log-odds, for instance: the error of a linear slope would be on another scale.
         strength = replace(strength, standard_error=np.full_like(W, np.nan))
-    return with_probabilities(edge_table(names, W, strength, fixed, near), list(fixed), probable)
+    margins = shaped.margins if shaped else {}
+    edges = edge_table(names, W, strength, fixed, near, margins)
+    return with_probabilities(edges, list(fixed), probable)

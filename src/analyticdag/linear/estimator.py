@@ -91,7 +91,9 @@ class AnalyticDAG(HasLadder, GraphEstimator):
     "mse" is least squares; "likelihood-ev" and "likelihood-nv" are the Gaussian likelihood with
     equal and with unequal noise variances, "logistic" the Bernoulli likelihood of 0/1 data; a class
     of your own is one of `losses.Loss`. "auto" fits equal and unequal variances and lets BIC decide
-    (`loss_` says which, `loss_choice_` by how much).
+    (`loss_` says which, `loss_choice_` by how much). After a search under unequal variances the
+    shapes of the noise, where it is not Gaussian, fix directions that the class leaves open
+    (`noise_shape`); that needs the rows, at least 100 without gaps.
 
     Solver "auto" searches from cheap orders and follows the path too where it can matter
     (`trace_.plan` says what was done and why); with refine=False it is "fast". "fast" follows the
@@ -119,12 +121,13 @@ class AnalyticDAG(HasLadder, GraphEstimator):
     cpdag_ : (d, d) of 0 and 1, the equivalence class; an undirected edge is set both ways. With
         interventions, the class of the graphs that explain them too.
     class_graph_ : networkx.DiGraph, what is known given everything: data, knowledge, interventions,
-        accepted assumptions. An edge that may point either way has both arcs, with open=True.
+        noise shapes, accepted assumptions. An edge that may point either way has both arcs, with
+        open=True.
     interventions_ : (n, d) mask of what was perturbed; None where nothing was.
     causal_order_ : column indices, every cause before its effects: the certificate of a DAG.
     edges_ : tuple of Edge, by name: weight, standard error, partial correlation, what fixed the
-        direction, whether it nearly was no edge, and how probable it is (`linear.probabilities`).
-        `edges_frame()` is a table of them.
+        direction, whether it nearly was no edge, how probable it is (`linear.probabilities`), and
+        the margin by which the noise prefers its direction. `edges_frame()` is a table of them.
     ladder_ : tuple of Rung, the graph, score and price of a falling series of prices.
     excess_ : float, by what the evidence was divided because the rows do not agree with the model
         (1: they do); None where there are no probabilities.

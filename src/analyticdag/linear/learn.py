@@ -7,6 +7,7 @@
                                it can matter (`auto`)
                             2. search from its order and from cheap ones
                             3. with solver="auto": search on where the first search leaves doubts
+                            4. turn edges that the class leaves open by the noise (`shape`)
 
 Under `loss="auto"` it is done for equal and for unequal variances, and BIC chooses (`choice`); the
 second search is left out where the first prefers equal ones and its residual variances agree.
@@ -27,6 +28,7 @@ from analyticdag.linear.choice import EQUAL, LossChoice, choose_loss, variances_
 from analyticdag.linear.paths import Fit, Start, follow_path
 from analyticdag.linear.refine import refine
 from analyticdag.linear.selection import Selection, select
+from analyticdag.linear.shape import told, turn_by_shape
 from analyticdag.losses import (
     EqualVariances,
     LeastSquares,
@@ -35,6 +37,7 @@ from analyticdag.losses import (
     UnequalVariances,
     loss_traits,
 )
+from analyticdag.noise_shape import Shaped
 from analyticdag.optimize.path import PathState
 from analyticdag.optimize.trace import SearchRecord, Status, Trace
 from analyticdag.orders import canonical_order, consistent_order
@@ -54,6 +57,7 @@ class Learned:
     w_threshold: float
     choice: LossChoice | None = None
     selection: Selection | None = None
+    shaped: Shaped | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,14 +123,16 @@ def _by_search(fit: Fit) -> Learned:
         logger.info("%s", plan.why)
     n_iter = path.n_steps if path else sum(len(one.contributions) for one in found.records)
     trace = replace(path.trace if path else Trace(), search=found.records, plan=plan.why)
+    finished, shaped = turn_by_shape(fit, found.finished, found.loss)
     return Learned(
-        found.finished,
+        finished,
         found.loss,
         trace,
         Status.SEARCHED,
         n_iter,
         options.w_threshold,
-        choice=found.choice,
+        choice=found.choice and replace(found.choice, shape=told(shaped)),
+        shaped=shaped,
     )
 
 

@@ -170,6 +170,7 @@ def viewer_data(run: SavedRun, picture: Picture) -> dict[str, Any]:
                 "directionStability": edge.direction_stability,
                 "probability": edge.probability,
                 "directionProbability": edge.direction_probability,
+                "margin": edge.margin,
                 "bends": [[round(x, 1), round(y, 1)] for x, y in curve.bends],
             }
             for edge, curve in zip(run.edges, picture.curves, strict=True)

@@ -185,6 +185,8 @@ def certainty(run: SavedRun) -> list[tuple[str, str, int, str]]:
         "make a meeting of arrows that the data rule out",
         FixedBy.INTERVENTIONS: "fixed by the data: rows in which one end was perturbed and the "
         "other was not would look different if it pointed the other way",
+        FixedBy.NOISE_SHAPE: "fixed by the data, if effects are linear: turned round, the noise "
+        "would have a less likely shape, by a clear margin; or it follows from such an edge",
         FixedBy.KNOWLEDGE: "fixed by what you said beforehand, or implied by it",
         FixedBy.EQUAL_VARIANCES: "left open by the data: only the assumption that all noise has "
         "the same variance, in the units of the columns, prefers this way round",

@@ -10,12 +10,16 @@ gaussian      N(0, s²)           0             s²
 exponential   mean s             s             s²
 gumbel        Gumbel(0, s)       0.5772·s      s²·π²/6 = 1.645·s²
 uniform       U(-s, s)           0             s²/3
+laplace       Laplace(0, s)      0             2·s²
 student       s·t, 5 degrees     0             s²·5/3 (kurtosis 9)
+mixed         see below          –             –
 binary        see below          –             –
 ============  =================  ============  ==================
 
 ``binary`` gives 0/1 data: x = 1 with probability sigmoid(Σ w·parents). It is drawn as
 1[Σ w·parents + L > 0] with L standard logistic, the same law, so its scale is always 1.
+
+``mixed`` is Gaussian in every other node, and in the rest one of the five other laws after another.
 """
 
 from __future__ import annotations
@@ -25,6 +29,7 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import stats
 
 from analyticdag._parameters import choice, shown
 from analyticdag._typing import FloatArray
@@ -32,7 +37,9 @@ from analyticdag.errors import ParameterError
 
 __all__ = ["NoiseName", "NoiseScale", "check_noise", "draw_noise", "node_scales"]
 
-NoiseName: TypeAlias = Literal["gaussian", "exponential", "gumbel", "uniform", "student", "binary"]
+NoiseName: TypeAlias = Literal[
+    "gaussian", "exponential", "gumbel", "uniform", "laplace", "student", "mixed", "binary"
+]
 NoiseScale: TypeAlias = float | tuple[float, float] | Sequence[float] | FloatArray
 
 _STANDARD: dict[str, Callable[[np.random.Generator, tuple[int, int]], FloatArray]] = {
@@ -40,9 +47,21 @@ _STANDARD: dict[str, Callable[[np.random.Generator, tuple[int, int]], FloatArray
     "exponential": lambda rng, shape: rng.standard_exponential(shape),
     "gumbel": lambda rng, shape: rng.gumbel(size=shape),
     "uniform": lambda rng, shape: rng.uniform(-1.0, 1.0, size=shape),
+    "laplace": lambda rng, shape: rng.laplace(size=shape),
     "student": lambda rng, shape: rng.standard_t(5, size=shape),
+    "mixed": lambda rng, shape: _mixed(rng.random(shape)),
     "binary": lambda rng, shape: rng.logistic(size=shape),
 }
+
+
+def _mixed(shares: FloatArray) -> FloatArray:
+    """Return the quantiles of the laws of the nodes at these shares, by columns."""
+    laws = (stats.expon, stats.gumbel_r, stats.uniform(-1.0, 2.0), stats.laplace, stats.t(5))
+    table = np.empty_like(shares)
+    for j, column in enumerate(shares.T):
+        law = stats.norm if j % 2 == 0 else laws[j // 2 % len(laws)]
+        table[:, j] = law.ppf(column)
+    return table
 
 
 def check_noise(noise: str) -> None:

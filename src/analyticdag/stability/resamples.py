@@ -25,6 +25,7 @@ from analyticdag._parameters import shown, whole
 from analyticdag._tables import NamedColumns, to_host
 from analyticdag._typing import BoolArray, IntArray
 from analyticdag.errors import AnalyticDAGWarning, DataError, ParameterError
+from analyticdag.fitting.edges import FixedBy
 from analyticdag.graphs import to_cpdag
 from analyticdag.tables.together import group_members
 
@@ -103,7 +104,7 @@ def check_scheme(
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """The edges of one fit as (k, 2) indices: of the DAG, and those its class directs."""
+    """The edges of one fit as (k, 2) indices: of the DAG, and those that the data direct."""
 
     edges: IntArray
     directed: IntArray
@@ -114,7 +115,18 @@ def fit_resample(estimator: Any, data: Data, scheme: Scheme, number: int, parent
     fitted = fitted_on(estimator, data, scheme, number, parent)
     adjacency = np.asarray(fitted.adjacency_matrix_) != 0
     cpdag = np.asarray(getattr(fitted, "cpdag_", to_cpdag(adjacency))) != 0
-    return Found(np.argwhere(adjacency), np.argwhere(cpdag & ~cpdag.T))
+    directed = (cpdag & ~cpdag.T) | _by_shape(fitted, adjacency)
+    return Found(np.argwhere(adjacency), np.argwhere(directed))
+
+
+def _by_shape(fitted: Any, adjacency: BoolArray) -> BoolArray:
+    """Return the edges whose direction the shapes of the noise fixed."""
+    found = np.zeros_like(adjacency)
+    names = list(getattr(fitted, "graph_", ()))
+    for edge in getattr(fitted, "edges_", ()):
+        if edge.fixed_by is FixedBy.NOISE_SHAPE:
+            found[names.index(edge.source), names.index(edge.target)] = True
+    return found
 
 
 def fitted_on(estimator: Any, data: Data, scheme: Scheme, number: int, parent: int) -> Any:

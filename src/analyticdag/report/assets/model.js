@@ -82,5 +82,8 @@ function describe(edge) {
     parts.push('direction fixed in ' + share(edge.directionStability));
   }
   parts.push(edge.open ? 'direction open: the reverse fits as well' : 'direction fixed by ' + edge.fixedBy);
+  if (edge.margin !== null && !edge.open) {
+    parts.push('margin of ' + edge.margin.toFixed(1) + ' standard errors');
+  }
   return parts;
 }

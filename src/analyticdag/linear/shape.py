@@ -1,0 +1,88 @@
+"""What the shapes of the noise add to a graph that a search found (`noise_shape`).
+
+They are asked where the rows are there, and where the class is all that the loss identifies: under
+unequal variances. Gaps take rows out; of a long table some rows are enough. Rows with weights are
+not asked: how sure a margin is would be unknown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from analyticdag._tables import few_valued
+from analyticdag._typing import BoolArray, FloatArray
+from analyticdag.fitting.finish import Finished
+from analyticdag.graphs import orient_with_knowledge
+from analyticdag.interventions import equivalence_class
+from analyticdag.knowledge import EdgeMasks
+from analyticdag.least_squares import weights_on_parents
+from analyticdag.linear.paths import Fit
+from analyticdag.losses import LossTraits
+from analyticdag.moments import Moments
+from analyticdag.noise_shape import LocalGains, Shaped, orient
+
+# Rows looked at, evenly spread over the table: with so many a shape that matters is clear.
+_ROWS = 20_000
+# Of fewer rows no density can be made.
+_FEWEST = 100
+
+
+def turn_by_shape(fit: Fit, finished: Finished, loss: LossTraits) -> tuple[Finished, Shaped | None]:
+    """Point the edges that a class leaves open as the noise prefers; None where it is not asked."""
+    statistics, dag = fit.statistics, finished.adjacency
+    if loss.score != "unequal" or loss.binary or statistics.rows is None:
+        return finished, None
+    cpdag = equivalence_class(dag, statistics.perturbed)
+    known = orient_with_knowledge(cpdag, fit.options.knowledge.resolve(statistics.names).allowed)
+    question = partial(
+        _asked,
+        dag=dag,
+        cpdag=cpdag != 0,
+        known=known != 0,
+        masks=fit.masks,
+        perturbed=statistics.perturbed,
+    )
+    shaped = statistics.rows.ask(question)
+    if shaped is None or np.array_equal(shaped.member, dag):
+        return finished, shaped
+    turned = (shaped.member != dag).any(axis=0)
+    W = finished.weights.copy()
+    W[:, turned] = weights_on_parents(statistics.moments, shaped.member & turned)[:, turned]
+    return replace(finished, weights=W, adjacency=shaped.member), shaped
+
+
+def _asked(
+    rows: FloatArray,
+    weights: FloatArray | None,
+    *,
+    dag: BoolArray,
+    cpdag: BoolArray,
+    known: BoolArray,
+    masks: EdgeMasks,
+    perturbed: BoolArray | None,
+) -> Shaped | None:
+    """Ask the rows without gaps; None where they are too few, or count more or less than once."""
+    used = np.flatnonzero(np.isfinite(rows).all(axis=1))
+    used = used[:: max(len(used) // _ROWS, 1)]
+    rows, perturbed = rows[used], None if perturbed is None else perturbed[used]
+    if weights is not None or len(rows) < _FEWEST:
+        return None
+    moments = Moments.of_rows(rows, perturbed)
+    if moments.counts.min() < _FEWEST:
+        return None
+    gains = LocalGains(rows, moments, perturbed)
+    return orient(gains, dag, cpdag, known, masks, few_valued(rows))
+
+
+def told(shaped: Shaped | None) -> str:
+    """Say in a clause what the shapes of the noise contributed."""
+    if shaped is None or not shaped.margins:
+        return ""
+    left = int((shaped.known & shaped.known.T).sum()) // 2
+    asked = len(shaped.margins)
+    if left >= asked:
+        return f"the noise is too close to Gaussian to fix any of the {asked} edges left open"
+    return f"the shape of the noise fixes {asked - left} of the {asked} edges that it leaves open"

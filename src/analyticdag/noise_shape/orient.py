@@ -1,0 +1,138 @@
+"""From a class to directions: the best member, what it claims, and what follows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analyticdag._typing import BoolArray
+from analyticdag.graphs import orient_with_knowledge
+from analyticdag.knowledge import EdgeMasks
+from analyticdag.noise_shape.evidence import (
+    WORTH_TURNING,
+    Preference,
+    compare,
+    least_margin,
+    noise_depends,
+)
+from analyticdag.noise_shape.local import LocalGains
+from analyticdag.noise_shape.turning import Arc, Component, Member, components, visited
+
+__all__ = ["Shaped", "orient"]
+
+
+@dataclass(frozen=True, eq=False)
+class Shaped:
+    """A member of a class, and what the shapes of noise fix.
+
+    `known` is the class with the claimed directions and what follows from them, open edges in both
+    entries. `margins` has, for edges of the member that the class left open, the standard errors
+    by which the shapes prefer them; below zero where they prefer the reverse, but not clearly.
+    """
+
+    member: BoolArray
+    known: BoolArray
+    margins: dict[Arc, float]
+
+
+@dataclass(frozen=True, eq=False)
+class _Judged:
+    """A component, its member in the graph that was found, its best one, and how clear that is."""
+
+    component: Component
+    start: Member
+    best: Member
+    gained: float  # of the best member beyond the start
+    preferences: dict[Arc, Preference]  # of its edges
+
+    def claims(self, least: float, barred: set[Arc]) -> set[Arc]:
+        """Return the edges that clearly point as the best member has them."""
+        clear = {arc for arc, one in self.preferences.items() if one.is_clear(least)}
+        return clear - barred
+
+    def turned_edges(self) -> set[Arc]:
+        """Return the edges that point another way than they did."""
+        return self.component.arcs(self.best, without=self.start)
+
+
+def orient(
+    gains: LocalGains,
+    dag: BoolArray,
+    cpdag: BoolArray,
+    known: BoolArray,
+    masks: EdgeMasks,
+    no_shape: BoolArray,
+) -> Shaped:
+    """Choose among the members of a class, of which `dag` is one.
+
+    `cpdag` is the class, given the interventions if there were any; `known` is what knowledge
+    leaves of it. Edges at columns marked in `no_shape` are not claimed.
+    """
+    permitted, parts = known & masks.allowed, components(cpdag)
+    gains.prepare(family for one in parts for family in one.in_trees(one.inside(dag)))
+    judged = [
+        _judge(one, gains, one.inside(dag), one.inside(permitted), masks.max_parents)
+        for one in parts
+    ]
+    best = dag.copy()
+    for one in judged:
+        _put(best, one.component, one.best)
+    dependent = noise_depends(gains, best)
+    least = least_margin(dependent, best)
+    barred = {(i, j) for i, j in np.argwhere(best).tolist() if no_shape[i] or no_shape[j]}
+    member, allowed, margins = dag.copy(), np.ones_like(known), {}
+    for one in judged:
+        claims = one.claims(least.margin, barred | dependent)
+        worth = one.gained >= WORTH_TURNING and not least.misfit
+        if worth or claims & one.turned_edges():
+            _put(member, one.component, one.best)
+        for i, j in claims:
+            allowed[j, i] = False
+        for (i, j), found in one.preferences.items():
+            arc, sign = ((i, j), 1.0) if member[i, j] else ((j, i), -1.0)
+            margins[arc] = sign * found.margin + 0.0  # no minus zero
+    return Shaped(member, orient_with_knowledge(known, allowed) != 0, margins)
+
+
+def _put(graph: BoolArray, component: Component, member: Member) -> None:
+    """Point the edges of a component as a member has them."""
+    graph[np.ix_(component.nodes, component.nodes)] = False
+    for arc in component.arcs(member):
+        graph[arc] = True
+
+
+def _judge(
+    component: Component,
+    gains: LocalGains,
+    start: Member,
+    permitted: Member,
+    max_parents: int | None,
+) -> _Judged:
+    """Find the best member, and for its edges how clearly it beats those that turn them.
+
+    An edge that no member turns has nothing to be compared with, and gets no preference.
+    """
+    found = visited(component, start, gains)
+    most = len(start) if max_parents is None else max_parents - len(component.outside)
+    best, *others = [
+        one
+        for one in sorted(found, key=lambda one: (-found[one], one))
+        if one == start or _is_permitted(one, permitted, most)
+    ]
+    left, preferences = component.arcs(best), {}
+    for other in others:
+        turned = left & component.arcs(best, without=other)
+        if turned:
+            preferences.update(dict.fromkeys(turned, compare(component, gains, best, other)))
+            left -= turned
+        if not left:
+            break
+    return _Judged(component, start, best, found[best] - found[start], preferences)
+
+
+def _is_permitted(member: Member, permitted: Member, most: int) -> bool:
+    return all(
+        not bits & ~may and bits.bit_count() <= most
+        for bits, may in zip(member, permitted, strict=True)
+    )
