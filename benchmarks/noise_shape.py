@@ -12,6 +12,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -51,13 +52,11 @@ def noise_shape(
 
 def _one_graph(estimate: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Return a DAG as it is, and of a class a random member; what is no class stays as it is."""
-    edges = np.asarray(estimate) != 0
-    if is_dag(edges):
-        return edges.astype(float)
-    try:
-        return random_member(edges, rng).astype(float)
-    except InputError:
-        return edges.astype(float)
+    graph: FloatArray = (np.asarray(estimate) != 0).astype(np.float64)
+    if not is_dag(graph):
+        with suppress(InputError):
+            graph = random_member(graph, rng).astype(np.float64)
+    return graph
 
 
 def _labels(truth: FloatArray, model: AnalyticDAG, rng: np.random.Generator) -> dict[str, int]:

@@ -29,7 +29,7 @@ __all__ = ["WORTH_TURNING", "Least", "Preference", "compare", "least_margin", "n
 
 LEAST_MARGIN, LEAST_GAINED = 3.0, 20.0
 # Less than this is chance, and no reason to prefer another member to the one that was found.
-WORTH_TURNING = 8.0
+WORTH_TURNING = 10.0
 _CLIP = 3.0  # values further out count as this many deviations: a few rows must not decide
 # Chance makes one of five correlations as large, in standard errors, for one edge in 75.
 _DEPENDENT = 3.0
