@@ -99,7 +99,11 @@ def _of_lines(
     """Check what linear equations leave unexplained."""
     adjacency = np.asarray(estimator.adjacency_matrix_) != 0
     residuals = _residuals(values, adjacency)
-    by_shape = [(e.source, e.target) for e in estimator.edges_ if e.fixed_by is FixedBy.NOISE_SHAPE]
+    by_shape = [
+        (e.source, e.target)
+        for e in getattr(estimator, "edges_", ())
+        if e.fixed_by is FixedBy.NOISE_SHAPE
+    ]
     return [
         check_tails(residuals, few, names),
         check_residual_correlation(residuals, names),

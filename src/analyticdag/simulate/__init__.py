@@ -109,8 +109,7 @@ def simulate(
     graph
         Family and edges per node: ``"ER2"``, ``"SF4"``, ``"BP1"``, ``"UD1.5"``.
     noise
-        ``"gaussian"``, ``"exponential"``, ``"gumbel"``, ``"uniform"``, ``"laplace"``,
-        ``"student"``, ``"mixed"``, ``"binary"``.
+        "gaussian", "exponential", "gumbel", "uniform", "laplace", "student", "mixed", "binary".
     standardize
         Give every column mean 0 and variance 1, which hides the scale of the noise.
     seed
