@@ -30,8 +30,6 @@ _SHOWN = 10
 CONSTANT = 1e-13
 # The square of a smaller spread is zero.
 INVISIBLE = 1e-154
-# A column of no more values than this, each of them in this many rows on average, may hold codes.
-FEW_VALUES, ROWS_PER_VALUE = 10, 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,13 +283,6 @@ def one_value(lowest: FloatArray, highest: FloatArray) -> BoolArray:
     size = np.maximum(np.abs(highest), np.abs(lowest))
     constant: BoolArray = highest - lowest <= np.maximum(CONSTANT * size, INVISIBLE)
     return constant
-
-
-def few_valued(X: FloatArray) -> BoolArray:
-    """Return which columns vary between a few values only."""
-    counts = np.array([len(np.unique(column)) for column in X.T])
-    few: BoolArray = (counts > 1) & (counts <= min(FEW_VALUES, len(X) / ROWS_PER_VALUE))
-    return few
 
 
 def pick(names: Sequence[Hashable], chosen: BoolArray) -> list[Hashable]:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from analyticdag._tables import few_valued
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag._validation import check_table, column_names, correlations
 from analyticdag.diagnostics.columns import (

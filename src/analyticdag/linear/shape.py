@@ -12,13 +12,13 @@ from functools import partial
 
 import numpy as np
 
-from analyticdag._tables import few_valued
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.fitting.finish import Finished
 from analyticdag.graphs import orient_with_knowledge
 from analyticdag.interventions import equivalence_class
 from analyticdag.knowledge import EdgeMasks
 from analyticdag.least_squares import weights_on_parents
+from analyticdag.linear.misfit import few_valued
 from analyticdag.linear.paths import Fit
 from analyticdag.losses import LossTraits
 from analyticdag.moments import Moments
