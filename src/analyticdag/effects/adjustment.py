@@ -3,8 +3,7 @@
 In a DAG let the *causal nodes* be those on directed paths from x to y, x left out. Adjusting for a
 descendant of one of them is forbidden: it would take part of the effect away. The *optimal* set is
 the parents of the causal nodes less the forbidden ones: no other valid set gives a smaller error
-(Henckel, Perković and Maathuis 2022). A *minimal* set is a valid one of which nothing can be left
-out.
+(Henckel, Perković and Maathuis 2022). A *minimal* set is a valid one with as few columns as can be.
 """
 
 from __future__ import annotations
@@ -20,31 +19,49 @@ __all__ = ["minimal_set", "optimal_set"]
 def optimal_set(graph: BoolArray, reach: BoolArray, x: int, y: int) -> IntArray:
     """Return the optimal adjustment set; empty where x has no effect on y."""
     causal = _causal_nodes(reach, x, y)
-    forbidden: BoolArray = np.any(reach[causal], axis=0)
-    forbidden[x] = True
     parents = graph[:, causal].any(axis=1)
-    best: IntArray = np.flatnonzero(parents & ~forbidden)
+    best: IntArray = np.flatnonzero(parents & ~_forbidden(reach, x, y))
     return best
 
 
 def minimal_set(graph: BoolArray, reach: BoolArray, x: int, y: int) -> IntArray:
-    """Return a smallest part of the optimal set that still removes all confounding.
+    """Return a smallest set that removes all confounding; empty where x has no effect on y.
 
-    Valid sets are those that separate x from y once the edges from x into causal nodes are gone.
+    Valid sets are those that separate x from y once the edges from x into causal nodes are gone. By
+    separation in the moral graph of the ancestors that is a cut of nodes, and the smallest one
+    comes from a maximum flow (van der Zander, Liśkiewicz and Textor 2019).
     """
-    back = nx.DiGraph(
-        list(zip(*np.nonzero(_without_causal_edges(graph, reach, x, y)), strict=True))
-    )
-    back.add_nodes_from(range(len(graph)))
-    allowed = set(optimal_set(graph, reach, x, y).tolist())
-    found = nx.find_minimal_d_separator(back, x, y, restricted=allowed)
-    return np.array(sorted(found or ()), dtype=np.int64)
+    if not reach[x, y]:
+        return np.array([], dtype=np.int64)
+    back = nx.DiGraph(np.argwhere(_without_causal_edges(graph, reach, x, y)).tolist())
+    back.add_nodes_from((x, y))
+    older = nx.ancestors(back, x) | nx.ancestors(back, y) | {x, y}
+    moral = nx.moral_graph(back.subgraph(older))
+    forbidden = _forbidden(reach, x, y)
+    flow = nx.DiGraph()
+    for node in older - {x, y}:
+        # Without a capacity an edge cannot be cut.
+        flow.add_edge((node, "in"), (node, "out"), **({} if forbidden[node] else {"capacity": 1}))
+    for a, b in moral.edges:
+        flow.add_edge((a, "out"), (b, "in"))
+        flow.add_edge((b, "out"), (a, "in"))
+    flow.add_nodes_from([(x, "out"), (y, "in")])
+    _, (near, _) = nx.minimum_cut(flow, (x, "out"), (y, "in"))
+    cut = [node for node in older if (node, "in") in near and (node, "out") not in near]
+    return np.array(sorted(set(cut) - {x, y}), dtype=np.int64)
 
 
 def _causal_nodes(reach: BoolArray, x: int, y: int) -> BoolArray:
     causal: BoolArray = reach[x] & reach[:, y]
     causal[x] = False
     return causal
+
+
+def _forbidden(reach: BoolArray, x: int, y: int) -> BoolArray:
+    """Return what would take part of the effect away: what causal nodes cause, and x."""
+    forbidden: BoolArray = np.any(reach[_causal_nodes(reach, x, y)], axis=0)
+    forbidden[x] = True
+    return forbidden
 
 
 def _without_causal_edges(graph: BoolArray, reach: BoolArray, x: int, y: int) -> BoolArray:

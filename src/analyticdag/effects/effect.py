@@ -46,7 +46,7 @@ class Effect:
     paths, n_paths : the strongest paths that carry the effect, and how many there are in all.
     adjustment_set : columns that a regression of the outcome on the cause should adjust for, the
         choice with the smallest error; None where the effect is not identified.
-    minimal_adjustment_set : a valid set of which nothing can be left out; None likewise.
+    minimal_adjustment_set : a valid set with as few columns as can be; None likewise.
     open_edges : the pairs at the cause that would have to be settled; empty where identified.
     settling : those of the open edges of which each alone, once its direction is known, would leave
         one value; empty where it takes several.
