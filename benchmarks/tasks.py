@@ -27,6 +27,7 @@ TASKS: dict[str, str] = {
     "gradient-norms": "benchmarks.gradient_norms:gradient_norms",
     "learn": "benchmarks.learn:learn",
     "many-rows": "benchmarks.many_rows:many_rows",
+    "mixed": "benchmarks.mixed:mixed",
     "noise-shape": "benchmarks.noise_shape:noise_shape",
     "nonlinear-variance": "benchmarks.nonlinear_variance:nonlinear_variance",
     "variance-choice": "benchmarks.variance_choice:variance_choice",

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from analyticdag.errors import InputError, ParameterError
 from analyticdag.graphs import is_dag, topological_order
@@ -378,3 +379,48 @@ def test_refusals_say_what_to_do(change: dict[str, Any], message: str) -> None:
 def test_sample_refuses_a_cyclic_graph() -> None:
     with pytest.raises(InputError, match="cycle"):
         sample(np.ones((2, 2)), 3, rng=np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("mechanism", ["linear", "conditional"])
+def test_discrete_columns_are_codes_of_the_kinds_that_were_drawn(mechanism: str) -> None:
+    drawn = simulate(
+        "ER2", n_nodes=12, n_samples=400, mechanism=mechanism, discrete=0.5, units=(0.1, 10.0)
+    )  # type: ignore[arg-type]  # fmt: skip
+    assert drawn.kinds is not None
+    counts = {kind: drawn.kinds.count(kind) for kind in drawn.kinds}
+    assert counts == {"number": 6, "yes/no": 2, "ordered": 2, "category": 2}
+    for column, kind in zip(drawn.data.T, drawn.kinds, strict=True):
+        values = np.unique(column)
+        if kind == "number":
+            assert len(values) == 400
+        else:
+            np.testing.assert_array_equal(values, np.arange(len(values)))
+            assert len(values) == 2 if kind == "yes/no" else 3 <= len(values) <= 5
+    other = simulate("ER2", n_nodes=12, n_samples=400, mechanism=mechanism)  # type: ignore[arg-type]
+    assert other.kinds is None
+    np.testing.assert_array_equal(other.adjacency_matrix, drawn.adjacency_matrix)
+
+
+def test_conditional_means_follow_the_levels() -> None:
+    drawn = simulate(
+        "ER1", n_nodes=12, n_samples=3000, mechanism="conditional", discrete=0.5, seed=3
+    )
+    joined, checked = drawn.adjacency_matrix != 0, 0
+    assert drawn.kinds is not None
+    for i, j in np.argwhere(joined):
+        if drawn.kinds[i] != "number" and drawn.kinds[j] == "number":
+            codes = drawn.data[:, i]
+            groups = [drawn.data[codes == level, j] for level in np.unique(codes)]
+            assert stats.f_oneway(*groups).pvalue < 1e-6
+            checked += 1
+    assert checked > 1
+
+
+def test_discrete_refuses_what_codes_cannot_have() -> None:
+    for wrong in ({"standardize": True}, {"levels": 3}):
+        with pytest.raises(ParameterError, match="discrete columns are codes"):
+            simulate("ER1", n_nodes=5, n_samples=50, discrete=0.5, **wrong)  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="discrete are for continuous data"):
+        simulate("ER1", n_nodes=5, n_samples=50, discrete=0.5, noise="binary")
+    with pytest.raises(ParameterError, match="discrete must be"):
+        simulate("ER1", n_nodes=5, n_samples=50, discrete=1.5)

@@ -27,7 +27,9 @@ from analyticdag._tables import (
 )
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.errors import DataError, DataWarning
+from analyticdag.tables.categories import scored
 from analyticdag.tables.python import recipe_of
+from analyticdag.tables.recipe import Recipe
 
 # What to do about NaN, where an estimator can do something.
 _DROP = "impute or drop them"
@@ -130,7 +132,11 @@ def _read(estimator: Any, X: Any, *, reset: bool) -> tuple[FloatArray, list[Hash
     lenient = _welcomes_gaps(estimator.missing)
     # A stray text of the fit is a gap only where the user said what the column is.
     gaps = frozenset(asked or ()) if reset else frozenset(recipe.names if lenient else ())
-    return recipe.read(X, gaps=gaps), list(recipe.names)
+    values = recipe.read(X, gaps=gaps)
+    if reset:
+        columns, values = scored(recipe.columns, values)
+        estimator.recipe_ = Recipe(columns)
+    return values, list(recipe.names)
 
 
 def _refuse_unseen(values: FloatArray, names: Sequence[Hashable]) -> None:

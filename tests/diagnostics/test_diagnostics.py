@@ -269,7 +269,7 @@ def test_codes_are_named_as_few_values_and_judged_as_nothing_else() -> None:
     assert found["few values"].level is Level.WARNING
     assert found["few values"].numbers == {"columns": ["kind"], "values": [3]}
     assert "kind (3 values): few values" in found["few values"].advice
-    assert "--drop NAME" in found["few values"].advice
+    assert "--kind NAME=category or --kind NAME=ordered" in found["few values"].advice
     assert "kind" not in found["heavy tails"].numbers["columns"]
     assert ["kind", "b"] not in found["residual independence"].numbers["edges"]
     for name in ("heavy tails", "residual independence"):

@@ -75,7 +75,7 @@ def test_new_rows_go_through_the_same_steps(saved: tuple[Path, AnalyticDAG]) -> 
     assert again.score(frame(folder)) == pytest.approx(score, rel=1e-12)
     assert again.score(read_cells(folder / "people.csv")[0]) == pytest.approx(score, rel=1e-12)
     some = frame(folder)[["active", "smoker", "sex", "age", "sbp", "height", "weight", "income"]]
-    with pytest.raises(DataError, match=r"missing \['visit', 'savings', 'risk'\]"):
+    with pytest.raises(DataError, match=r"missing \['visit', 'savings', 'risk', 'region'\]"):
         again.score(some)
     with pytest.raises(DataError, match=r"new \['height in feet'\]"):
         again.score(frame(folder).rename(columns={"height": "height in feet"}))
@@ -151,13 +151,13 @@ def damaged(run: SavedRun, change: Callable[[dict[str, Any]], None], folder: Pat
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("covariances", np.zeros((1, 2, 2)), "covariances is not of 1 sets of rows and 11 columns"),
-        ("covariances", -np.eye(11)[None], "must be symmetric, with variances"),
-        ("covariances", np.triu(np.ones((1, 11, 11))), "must be symmetric"),
+        ("covariances", np.zeros((1, 2, 2)), "covariances is not of 1 sets of rows and 12 columns"),
+        ("covariances", -np.eye(12)[None], "must be symmetric, with variances"),
+        ("covariances", np.triu(np.ones((1, 12, 12))), "must be symmetric"),
         ("counts", np.array([0]), "every column must have a set of rows"),
-        ("of", np.full(11, 3), "every column must have a set of rows"),
-        ("scale", np.zeros(11), "scale and noise must be above zero"),
-        ("mean", np.full(11, np.nan), "mean must be finite"),
+        ("of", np.full(12, 3), "every column must have a set of rows"),
+        ("scale", np.zeros(12), "scale and noise must be above zero"),
+        ("mean", np.full(12, np.nan), "mean must be finite"),
     ],
 )
 def test_a_state_that_cannot_be_is_refused(

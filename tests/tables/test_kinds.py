@@ -211,7 +211,6 @@ def test_columns_can_be_taken_and_dropped_by_name() -> None:
 
 def test_kinds_say_whether_they_are_variables() -> None:
     assert {kind for kind in Kind if not kind.taken} == {
-        Kind.CATEGORY,
         Kind.DATE,
         Kind.IDENTIFIER,
         Kind.EMPTY,

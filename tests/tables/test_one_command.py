@@ -46,14 +46,14 @@ def test_one_command_gives_the_graph_and_lists_every_decision(
     code, out, err = command("fit", table, "--json")
     assert code == 0, err
     found = json.loads(out)
-    assert set(found["names"]) == VARIABLES
+    assert set(found["names"]) == VARIABLES | {"region"}
     joined = {frozenset((edge["source"], edge["target"])) for edge in found["edges"]}
     assert joined == {frozenset(edge) for edge in EDGES}
     claimed = {(e["source"], e["target"]) for e in found["edges"] if e["fixed_by"] != "not fixed"}
     assert claimed <= EDGES
     assert len(claimed) >= 6
     for said in (
-        "the table has 400 rows and 15 columns; 10 are taken as variables",
+        "the table has 400 rows and 15 columns; 11 are taken as variables",
         "'Unnamed: 0' is an identifier: left out (it counts the rows)",
         "'patient_id' is an identifier: left out (a different value in every row)",
         "'visit' is a date: left out; --kind visit=days makes it a number",
@@ -62,7 +62,7 @@ def test_one_command_gives_the_graph_and_lists_every_decision(
         "'active' is yes/no: taken as two values (False = 0, True = 1)",
         "'income' is a count: read (thousands or other marks taken out)",
         "'savings' is a number: read (per cent)",
-        "'region' is a category: left out (4 categories); unordered categories are not supported",
+        "'region' is a category: taken as one variable (4 levels)",
         "'comment' is empty: left out",
         "maximum likelihood from the rows as they are (--missing em)",
     ):

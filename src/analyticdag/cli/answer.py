@@ -75,13 +75,14 @@ def strongest_first(run: SavedRun) -> list[EdgeRecord]:
 
 def size(run: SavedRun, edge: EdgeRecord) -> str:
     """Return how strong a link is; a sign belongs to the weight of a direction."""
-    if run.is_open(edge):
+    if run.is_open(edge) or edge.parts:  # nor has a category one
         return f"{edge.strength:.2f}"
     return f"{edge.weight if edge.standardized is None else edge.standardized:+.2f}"
 
 
 def answer(run: SavedRun) -> list[str]:
     """Return the lines: the strongest links, how many more there are, and what to make of them."""
+    from analyticdag.report.discrete import weight_notes
     from analyticdag.report.text import link, sentences
 
     if not run.edges:
@@ -97,7 +98,7 @@ def answer(run: SavedRun) -> list[str]:
         lines.append(f"  and {len(run.edges) - SHOWN} weaker ones (edges.csv has all)")
     if any(edge.probability is not None for edge in run.edges):
         lines.append("Percent: how likely a link is there as it is shown.")
-    return [*lines, *sentences(run)]
+    return [*lines, *weight_notes(run), *sentences(run)]
 
 
 def _remark(run: SavedRun, edge: EdgeRecord) -> str:

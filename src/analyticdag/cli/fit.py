@@ -28,6 +28,7 @@ from analyticdag.cli.options import (
     Checkpoint,
     Columns,
     Constraint,
+    Covariance,
     Drop,
     DropMissing,
     Effort,
@@ -39,6 +40,7 @@ from analyticdag.cli.options import (
     Kinds,
     KnowledgeFile,
     Lambda1,
+    Log,
     Loss,
     MaxSteps,
     MinEffect,
@@ -48,6 +50,7 @@ from analyticdag.cli.options import (
     Refine,
     Refit,
     Rows,
+    Seed,
     Solver,
     Standardize,
     Start,
@@ -99,13 +102,13 @@ def fit_command(
     columns: Columns = None,
     drop: Drop = None,
     kind: Kinds = None,
+    log: Log = None,
+    covariance: Covariance = None,
     missing: Missing = None,
     drop_missing: DropMissing = False,
     groups: Groups = None,
     jobs: Jobs = None,
-    seed: Annotated[
-        int | None, typer.Option(help="For whatever is random.", show_default="a fixed one")
-    ] = None,
+    seed: Seed = None,
     checkpoint: Checkpoint = None,
     refit: Refit = True,
     rows: Rows = True,
@@ -123,15 +126,14 @@ def fit_command(
     check_model(model, interventions=interventions is not None)
     check_numbers(resamples, seed, max_steps)
     talk = Talk(quiet=quiet, verbose=verbose)
-    asked = Asked(columns, drop, kind, missing, drop_missing, interventions, groups, talk)
+    asked = Asked(columns, drop, kind, missing, drop_missing, interventions, groups, log, talk)
     table = asked.read(file, in_batches=model != "nonlinear" and not resamples)
     known = None if knowledge is None else read_knowledge(knowledge)
     parameters = estimator_parameters(context.params)
-    if table.has_gaps:
-        parameters["missing"] = asked.rule
+    parameters |= {"missing": asked.rule} if table.has_gaps else {}
     plan = Plan(model, parameters, max_steps, refit=refit, keep_rows=rows)
-    inputs = files_read(file, knowledge, checkpoint)
-    base, exact = _base(file, out), out is not None
+    inputs, exact = files_read(file, knowledge, checkpoint), out is not None
+    base = _base(file, out)
     places = Places(base, report, checkpoint, inputs, exact=exact, force=force, member=member)
     run, folder, page = _fit_and_save(table, known, plan, places, resamples, talk, context)
     tell(run, folder, page, talk, as_json=as_json, quiet=quiet)

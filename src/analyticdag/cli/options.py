@@ -138,9 +138,21 @@ Kinds = Annotated[
     list[str] | None,
     typer.Option(
         "--kind",
-        help="What a column is: NAME=number, count, log, yes/no, ordered, days, or its levels from "
-        "low to high (NAME=low,middle,high); repeatable.",
+        help="What a column is: NAME=number, count, log, yes/no, ordered, category, days, or its "
+        "levels from low to high (NAME=low,middle,high); repeatable.",
         show_default="as its values look",
+    ),
+]
+Log = Annotated[
+    list[str] | None,
+    typer.Option("--log", help="Take logarithms of this column; repeatable.", show_default="none"),
+]
+Covariance = Annotated[
+    str | None,
+    typer.Option(
+        help="sample; or rank: for columns that bend or have heavy tails.",
+        autocompletion=one_of("sample", "rank"),
+        show_default="sample",
     ),
 ]
 Missing = Annotated[
@@ -180,6 +192,9 @@ Rows = Annotated[
     bool,
     typer.Option("--rows/--no-rows", help="Keep up to 150 rows in the results, for scatter plots."),
 ]
+Seed = Annotated[
+    int | None, typer.Option(help="For whatever is random.", show_default="a fixed one")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing.")]
 Verbose = Annotated[
     bool, typer.Option("--verbose", "-v", help="Report every stage and every search, as lines.")
@@ -193,7 +208,7 @@ _PARAMETERS = {"seed": "random_state", "jobs": "n_jobs"} | {
     for name in (
         *("loss", "constraint", "lambda1", "w_threshold", "solver", "gamma", "start", "refine"),
         *("min_effect", "effort"),
-        *("candidates", "standardize"),
+        *("candidates", "standardize", "covariance"),
     )
 }
 _NUMBERS = ("lambda1", "w_threshold", "gamma", "min_effect")

@@ -17,6 +17,7 @@ from analyticdag.cli.options import (
     Checkpoint,
     Columns,
     Constraint,
+    Covariance,
     Drop,
     DropMissing,
     Force,
@@ -27,6 +28,7 @@ from analyticdag.cli.options import (
     Kinds,
     KnowledgeFile,
     Lambda1,
+    Log,
     Loss,
     MinEffect,
     Missing,
@@ -71,6 +73,8 @@ def stability_command(
     columns: Columns = None,
     drop: Drop = None,
     kind: Kinds = None,
+    log: Log = None,
+    covariance: Covariance = None,
     missing: Missing = None,
     drop_missing: DropMissing = False,
     groups: Groups = None,
@@ -95,7 +99,7 @@ def stability_command(
     check_share(threshold, above=0.5 if complementary else 0.0)
     inputs = files_read(file, knowledge, checkpoint)
     talk = Console(stderr=True, quiet=quiet)
-    asked = Asked(columns, drop, kind, missing, drop_missing, interventions, groups, talk)
+    asked = Asked(columns, drop, kind, missing, drop_missing, interventions, groups, log, talk)
     table = asked.read(file)
     known = None if knowledge is None else read_knowledge(knowledge)
     own = {**context.params, "seed": None, "jobs": None}  # these two are of the resamples

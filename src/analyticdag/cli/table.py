@@ -30,6 +30,7 @@ class Asked:
     drop_missing: bool = False
     interventions: str | None = None
     groups: str | None = None
+    log: Sequence[str] | None = None
     talk: Console = field(default_factory=lambda: Console(stderr=True))
 
     @property
@@ -52,7 +53,7 @@ class Asked:
         how: dict[str, Any] = {
             "columns": self.columns or None,
             "drop": tuple(self.drop or ()),
-            "kinds": dict(map(_kind, self.kinds or ())),
+            "kinds": self._kinds(),
             "missing": self.rule,
             "looked": self._tell,
         }
@@ -66,6 +67,17 @@ class Asked:
         table.refuse_too_small()
         table.check_range()
         return table
+
+    def _kinds(self) -> dict[str, str]:
+        """Return what columns are said to be; a logarithm of a column is a kind."""
+        kinds = dict(map(_kind, self.kinds or ()))
+        twice = [name for name in self.log or () if kinds.get(name, "log") != "log"]
+        if twice:
+            raise ParameterError(
+                f"--log {twice[0]} and --kind {twice[0]}={kinds[twice[0]]} contradict each other; "
+                "give one"
+            )
+        return kinds | dict.fromkeys(self.log or (), "log")
 
     def _tell(self, look: Look) -> None:
         if not look.decisions and not look.gaps:

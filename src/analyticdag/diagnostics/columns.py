@@ -26,8 +26,8 @@ def check_few_values(X: FloatArray, few: BoolArray, names: Sequence[Hashable]) -
         return Check("few values", Level.FINE, "no column holds a few values only", numbers)
     advice = (
         f"{listing(found)}: few values, taken as numbers; where they are codes for categories, "
-        "their size and order mean nothing, and neither do the weights of their edges: drop such a "
-        "column (--drop NAME) or make a 0/1 column of each category"
+        "their size and order mean nothing, and neither do the weights of their edges: say what "
+        "they are (--kind NAME=category or --kind NAME=ordered; in Python kinds=)"
     )
     # Two values are two groups, however they are coded.
     level = Level.WARNING if max(counts.values()) > 2 else Level.NOTE

@@ -7,6 +7,7 @@ works on ranks, so that heavy tails do not decide it, and is corrected for the n
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Hashable, Sequence
 
 import numpy as np
@@ -14,21 +15,24 @@ from scipy import stats
 
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.diagnostics.columns import not_judged
-from analyticdag.diagnostics.result import Check, Level, listing
+from analyticdag.diagnostics.result import SHOWN, Check, Level, listing
 
 LEVEL = 0.01
 # A kurtosis twice a Gaussian's 3: the t distribution with 6 degrees of freedom.
 HEAVY = 6.0
 
 
-def check_tails(residuals: FloatArray, few: BoolArray, names: Sequence[Hashable]) -> Check:
+def check_tails(
+    residuals: FloatArray, few: BoolArray, names: Sequence[Hashable], X: FloatArray
+) -> Check:
     """Find columns whose noise has heavier tails than a Gaussian's; codes have no tails."""
     kurtosis = stats.kurtosis(residuals, axis=0, fisher=False, nan_policy="omit")
     kurtosis = np.where(np.isfinite(kurtosis) & ~few, kurtosis, 3.0)
-    found = [names[k] for k in np.argsort(-kurtosis) if kurtosis[k] > HEAVY]
+    heavy = [int(k) for k in np.argsort(-kurtosis) if kurtosis[k] > HEAVY]
+    found = [names[k] for k in heavy]
     advice = (
         f"the noise of {listing(found)} has heavy tails, so a few rows weigh a lot and standard "
-        "errors are too small; look for outliers, or take logarithms where values are positive"
+        f"errors are too small; {shape_advice(X, heavy, names)}"
         if found
         else "no noise has tails much heavier than a Gaussian's"
     ) + not_judged(few, names)
@@ -36,7 +40,22 @@ def check_tails(residuals: FloatArray, few: BoolArray, names: Sequence[Hashable]
     return Check("heavy tails", Level.NOTE if found else Level.FINE, advice, numbers)
 
 
-def check_residual_correlation(residuals: FloatArray, names: Sequence[Hashable]) -> Check:
+def shape_advice(X: FloatArray, columns: Sequence[int], names: Sequence[Hashable]) -> str:
+    """Say what to do about columns that are not normal, on the command line and in Python."""
+    positive = [str(names[k]) for k in columns if X[:, k].min() > 0.0]
+    ranks = "use --covariance rank (in Python covariance='rank')"
+    if not positive:
+        return ranks
+    options = " ".join(f"--log {shlex.quote(name)}" for name in positive[:SHOWN])
+    return (
+        f"take logarithms of {listing(positive)}: {options} (in Python kinds="
+        f"{{{positive[0]!r}: 'log'}}), or {ranks}"
+    )
+
+
+def check_residual_correlation(
+    residuals: FloatArray, names: Sequence[Hashable], X: FloatArray
+) -> Check:
     """Find pairs whose noise is correlated: something joins them that the graph does not show."""
     n, d = residuals.shape
     R = _rank_correlation(residuals, residuals)
@@ -45,6 +64,7 @@ def check_residual_correlation(residuals: FloatArray, names: Sequence[Hashable])
     advice = (
         f"what the graph leaves unexplained is correlated for {listing(pairs)}: an edge may be "
         "missing or turned there, a relation may not be linear, or a common cause was not measured"
+        f"{_about_shapes(X, _ends(pairs, names), names)}"
         if pairs
         else "what the graph leaves unexplained shows no correlation between columns"
     )
@@ -81,7 +101,8 @@ def check_residual_independence(
     if edges:
         advice = (
             f"on {len(edges)} of {int(adjacency.sum())} edges the noise depends on the cause "
-            f"({listing(edges)}): {_causes(edges, by_shape)}; try a nonlinear model (--model "
+            f"({listing(edges)}): {_causes(edges, by_shape)}; "
+            f"{shape_advice(X, _ends(edges, names), names)}, or try a nonlinear model (--model "
             "nonlinear)"
         )
     elif adjacency.any():
@@ -106,6 +127,24 @@ def _causes(
         "the relation is not linear, the noise changes its size, or the edge points the other "
         f"way{but}"
     )
+
+
+def _about_shapes(X: FloatArray, columns: Sequence[int], names: Sequence[Hashable]) -> str:
+    """Say what to do about those of some columns that have heavy tails; nothing about others."""
+    kurtosis = stats.kurtosis(X[:, list(columns)], axis=0, fisher=False)
+    heavy = [k for k, size in zip(columns, np.atleast_1d(kurtosis), strict=True) if size > HEAVY]
+    if not heavy:
+        return ""
+    tails = listing([names[k] for k in heavy])
+    return (
+        f"; the tails of {tails} are heavy, which hides relations: {shape_advice(X, heavy, names)}"
+    )
+
+
+def _ends(edges: Sequence[tuple[Hashable, Hashable]], names: Sequence[Hashable]) -> list[int]:
+    """Return the columns that some edges join, in the order of these."""
+    place = {name: k for k, name in enumerate(names)}
+    return list(dict.fromkeys(place[end] for edge in edges for end in edge))
 
 
 def _rank_correlation(left: FloatArray, right: FloatArray) -> FloatArray:

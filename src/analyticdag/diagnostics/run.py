@@ -38,6 +38,7 @@ from analyticdag.linear.rows import completed
 from analyticdag.losses import covariance
 from analyticdag.moments import Moments
 from analyticdag.tables.look import Look
+from analyticdag.tables.recipe import Kind
 
 
 def diagnose(
@@ -61,7 +62,9 @@ def diagnose(
         advice = "every row was perturbed, so there is no undisturbed one to check the model on"
         return Diagnostics((Check("undisturbed rows", Level.NOTE, advice),))
     few = few_valued(values) & (not loss_of(estimator).binary)
-    checks = _of_columns(estimator, table, values, few, names)
+    known = _known_levels(estimator, len(names))
+    few |= known
+    checks = _of_columns(estimator, table, values, few & ~known, names)
     if hasattr(estimator, "standardize"):  # its equations are linear
         checks += _of_lines(estimator, values, few, names)
         if refit:
@@ -71,6 +74,14 @@ def diagnose(
         residuals = _residuals(values, estimator.adjacency_matrix_ != 0) if ordered else None
         checks.append(check_together(look, residuals, names))
     return Diagnostics(tuple(checks))
+
+
+def _known_levels(estimator: Any, d: int) -> BoolArray:
+    """Return which columns were read by their levels: nobody takes those for numbers."""
+    recipe = getattr(estimator, "recipe_", None)
+    if recipe is None:
+        return np.zeros(d, dtype=bool)
+    return np.array([kind in (Kind.YES_NO, Kind.ORDERED, Kind.CATEGORY) for kind in recipe.kinds])
 
 
 def _of_columns(
@@ -104,8 +115,8 @@ def _of_lines(
         if e.fixed_by is FixedBy.NOISE_SHAPE
     ]
     return [
-        check_tails(residuals, few, names),
-        check_residual_correlation(residuals, names),
+        check_tails(residuals, few, names, values),
+        check_residual_correlation(residuals, names, values),
         check_residual_independence(values, residuals, adjacency, few, names, by_shape),
     ]
 

@@ -68,6 +68,13 @@ class Known:
                 f"effects are those of linear equations, and loss={model.loss_!r} learned "
                 "log-odds; fit with another loss"
             )
+        linked = [edge for edge in model.edges_ if edge.parts]
+        if linked:
+            raise ParameterError(
+                "effects are those of equations between numbers, and the edge "
+                f"{linked[0].source!r} -> {linked[0].target!r} is one of a category; leave the "
+                "category out, or give its levels an order (kinds)"
+            )
         names = list(model.class_graph_.nodes)
         edges = nx.to_numpy_array(model.class_graph_, weight=None) != 0
         member = model.adjacency_matrix_ != 0

@@ -3,6 +3,7 @@
 | module          | holds                                                                        |
 |-----------------|------------------------------------------------------------------------------|
 | `statistics.py` | what a fit sees of the data: covariance, means, names                        |
+| `design.py`     | discrete columns as a search sees them: columns, blocks, readings            |
 | `rows.py`       | rows for a second look: all, or a sample of too many                         |
 | `cluster.py`    | the same for a Dask DataFrame, on its cluster                                |
 | `placement.py`  | which array library, device and precision the path runs on                   |

@@ -79,7 +79,8 @@ class Edge(NamedTuple):
     score and by how the rows agree with the model; None where no search was made, and beyond some
     hundred columns. `enters_at`: the highest price on `ladder_` at which the two are joined; None
     until somebody asks for the ladder. `margin`: how clearly the shapes of the noise prefer this
-    direction, in standard errors; None where they were not asked.
+    direction, in standard errors; None where they were not asked. `parts` are the
+    coefficients of an edge of a category, level by level; its weight is a strength then.
     """
 
     source: Hashable
@@ -95,6 +96,7 @@ class Edge(NamedTuple):
     direction_probability: float | None = None
     enters_at: float | None = None
     margin: float | None = None
+    parts: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,8 +203,10 @@ def edge_table(
     fixed: dict[tuple[int, int], FixedBy],
     near: BoolArray,
     margins: Mapping[tuple[int, int], float] = MappingProxyType({}),
+    parts: Mapping[tuple[int, int], tuple[tuple[str, float], ...]] | None = None,
 ) -> tuple[Edge, ...]:
     """Return the edges by name, in the order of the columns."""
+    of_blocks = parts or {}
     return tuple(
         Edge(
             source=names[i],
@@ -213,6 +217,7 @@ def edge_table(
             fixed_by=reason,
             near_threshold=bool(near[i, j]),
             margin=margins.get((i, j)),
+            parts=of_blocks.get((i, j), ()),
         )
         for (i, j), reason in fixed.items()
     )

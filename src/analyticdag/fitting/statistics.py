@@ -73,6 +73,8 @@ class Statistics:
     rows: Rows | None = None
     perturbed: BoolArray | None = None
     unseen: BoolArray | None = None
+    discrete: BoolArray | None = None  # which columns are yes/no, ordered or categories
+    ranks: bool = False  # whether correlations are those of ranks, which have no scale
 
     @classmethod
     def from_table(
@@ -156,9 +158,14 @@ class Statistics:
         return self.moments.undisturbed_mean(W) * self.scale
 
     @property
+    def unjudged(self) -> BoolArray:
+        """Which columns have no noise that could be compared with a model's."""
+        return self.constant if self.discrete is None else self.constant | self.discrete
+
+    @property
     def looks_standardised(self) -> bool:
         """Whether the scales carry no information any more."""
-        return looks_standardised(np.diag(self.S)[~self.constant])
+        return self.ranks or looks_standardised(np.diag(self.S)[~self.constant])
 
     @property
     def touchable(self) -> BoolArray:

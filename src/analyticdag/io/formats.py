@@ -141,6 +141,7 @@ def edges_csv(run: SavedRun, *, member: bool = False) -> str:
             *("standardized_weight", "strength", "near_threshold", "stability"),
             *("direction_stability", "hidden_cause"),
             *("probability", "direction_probability", "enters_at", "direction_margin"),
+            "parts",
         ]
     )
     for edge in run.edges:
@@ -164,6 +165,7 @@ def edges_csv(run: SavedRun, *, member: bool = False) -> str:
                 hidden,
                 *map(_number, (edge.probability, directed[1], edge.enters_at)),
                 _number(None if is_open else edge.margin),
+                _no_formula("; ".join(f"{a}={b:.6g}" for a, b in (() if is_open else edge.parts))),
             ]
         )
     return buffer.getvalue()

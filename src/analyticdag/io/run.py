@@ -40,6 +40,7 @@ class EdgeRecord:
 
     `hidden_cause`: whether its ends look as if they had a common cause that was not measured; None
     where that was not judged.
+    An edge of a category has `parts`, coefficients by level, and a strength for a weight.
     """
 
     source: int
@@ -56,6 +57,7 @@ class EdgeRecord:
     direction_probability: float | None = None
     enters_at: float | None = None
     margin: float | None = None
+    parts: tuple[tuple[str, float], ...] = ()
 
     @property
     def kind(self) -> str:
@@ -170,10 +172,18 @@ def record_of(
         selection=_plain_or_none(estimator.selection_),
         audit=audit,
         manifest=plain(manifest or {}),
-        look=look,
+        look=look or _look_of(estimator),
         fitted=Fitted.of(estimator),
         ladder=ladder_of(estimator),
     )
+
+
+def _look_of(estimator: Any) -> Look | None:
+    """Return how a data frame was read, for an estimator that was given one."""
+    recipe = getattr(estimator, "recipe_", None)
+    if recipe is None:
+        return None
+    return Look(estimator.moments_.n_samples, recipe.columns, (), {})
 
 
 def _plain_or_none(value: Any) -> dict[str, Any] | None:
@@ -250,7 +260,7 @@ def _edges(
                 target=j,
                 weight=float(edge.weight),
                 fixed_by=str(edge.fixed_by),
-                standardized=float(edge.weight) if scaled else in_sd,
+                standardized=float(edge.weight) if scaled or edge.parts else in_sd,
                 standard_error=plain(edge.standard_error),
                 near_threshold=edge.near_threshold,
                 stability=plain(edge.stability),
@@ -260,6 +270,7 @@ def _edges(
                 direction_probability=plain(edge.direction_probability),
                 enters_at=plain(edge.enters_at),
                 margin=plain(edge.margin),
+                parts=tuple((str(label), float(size)) for label, size in edge.parts),
             )
         )
     return tuple(sorted(records, key=lambda edge: (edge.source, edge.target)))
@@ -269,7 +280,7 @@ def _hidden(estimator: Any) -> set[frozenset[int]] | None:
     """Return the pairs that look as if they had a hidden cause; None where none was judged."""
     if not hasattr(estimator, "moments_") or estimator.loss_traits_.binary:
         return None
-    if len(estimator.edges_) > MOST_JUDGED:
+    if len(estimator.edges_) > MOST_JUDGED or any(edge.parts for edge in estimator.edges_):
         return None
     return {frozenset(pair) for pair in Known.of(estimator).hidden_pairs}
 

@@ -35,7 +35,7 @@ ARRAYS = {
 # Parameters that a record holds as they are; the others are shown there, never rebuilt.
 _PLAIN = (
     *("lambda1", "w_threshold", "refine", "standardize", "random_state", "gamma", "missing"),
-    *("min_effect", "effort"),
+    *("min_effect", "effort", "covariance"),
 )
 
 
@@ -124,7 +124,7 @@ def _edges(run: Any) -> tuple[Edge, ...]:
             run.names[edge.target],
             edge.weight,
             np.nan if edge.standard_error is None else edge.standard_error,
-            float(partial[edge.source, edge.target]),
+            edge.weight if edge.parts else float(partial[edge.source, edge.target]),
             FixedBy(edge.fixed_by),
             bool(edge.near_threshold),
             edge.stability,
@@ -133,6 +133,7 @@ def _edges(run: Any) -> tuple[Edge, ...]:
             edge.direction_probability,
             edge.enters_at,
             edge.margin,
+            edge.parts,
         )
         for edge in run.edges
     )

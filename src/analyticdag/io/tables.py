@@ -60,7 +60,8 @@ class Table:
     @property
     def columns(self) -> NamedColumns:
         """What estimators take: the values under their names."""
-        return NamedColumns(self.values, self.names)
+        recipe = None if self.look is None else self.look.recipe
+        return NamedColumns(self.values, self.names, recipe)
 
     @property
     def data(self) -> NamedColumns | Summed:

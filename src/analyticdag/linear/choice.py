@@ -124,6 +124,8 @@ def choose_loss(
 
 def _barred(statistics: Statistics, W: FloatArray, kurtosis: FloatArray) -> str:
     """Say why these data cannot show that variances are equal; nothing where they can."""
+    if statistics.ranks:
+        return "ranks have no scale"
     if statistics.looks_standardised:
         return "the columns are standardised, and their noise was scaled with them"
     if not _would_be_noticed(statistics, W, kurtosis):

@@ -26,7 +26,8 @@ from analyticdag._validation import (
 )
 from analyticdag._watch import watched
 from analyticdag.acyclicity import Acyclicity
-from analyticdag.effects import Known, Outcome, intervene, sample
+from analyticdag.effects import Outcome, intervene, sample
+from analyticdag.effects.known import position_of
 from analyticdag.errors import NotConvergedWarning, ParameterError, ScaleWarning
 from analyticdag.fitting.checkpoint import held_checkpoint
 from analyticdag.fitting.edges import FixedBy
@@ -36,6 +37,7 @@ from analyticdag.fitting.statistics import Statistics
 from analyticdag.functions import AnalyticFunction, Truncated
 from analyticdag.interventions import equivalence_class, intervention_mask
 from analyticdag.knowledge import Knowledge
+from analyticdag.least_squares import weights_on_parents
 from analyticdag.linear.batches import (
     comes_in_batches,
     from_batches,
@@ -48,8 +50,10 @@ from analyticdag.linear.edges import edges_of
 from analyticdag.linear.ignored import warn_about_ignored
 from analyticdag.linear.ladder import HasLadder, Task
 from analyticdag.linear.learn import Learned, learn
+from analyticdag.linear.mixed import described, weighted
 from analyticdag.linear.options import Options, refuse_moved, refusing_moved
 from analyticdag.linear.paths import Fit
+from analyticdag.linear.prepare import prepared
 from analyticdag.linear.probabilities import edge_probabilities
 from analyticdag.linear.rows import chosen, completed, mean_log_likelihood, used_rows
 from analyticdag.linear.selection import Selection
@@ -85,6 +89,7 @@ class AnalyticDAG(HasLadder, GraphEstimator):
     effort : factor on how often the search begins anew until its best score has come back.
     missing : gaps (NaN): "error" refuses them, "drop" leaves out rows, "em" uses all there is.
     kinds : what columns of a data frame are, by name, such as {"smoker": "yes/no"}; or None.
+    covariance : "sample", or "rank" for columns that bend or have heavy tails (nonparanormal).
 
     Notes
     -----
@@ -110,8 +115,11 @@ class AnalyticDAG(HasLadder, GraphEstimator):
 
     missing="em" takes maximum likelihood from the rows as they are, and counts only as many rows as
     the pairs of columns really have (`tables.gaps`). Kinds are "number", "count", "log", "yes/no",
-    "ordered", "days" (a date), or the levels of an ordered column from low to high; booleans,
-    ordered categoricals and categoricals of two levels are understood without.
+    "ordered", "category", "days" (a date), or the levels of an ordered column from low to high;
+    words, booleans and categoricals are understood without, and two values are yes/no. The search
+    reads yes/no and ordered columns by their levels and as cuts of normal variables, and takes the
+    better graph; a category enters as one (`fitting.design`), with a strength between 0 and 1 for
+    the weight of an edge, and coefficients as its `parts`. On yes/no a weight is a change of share.
 
     Attributes
     ----------
@@ -169,6 +177,7 @@ class AnalyticDAG(HasLadder, GraphEstimator):
         effort: float = 1.0,
         missing: str = "error",
         kinds: Mapping[str, Any] | None = None,
+        covariance: str = "sample",
     ) -> None:
         self.loss = loss
         self.constraint = constraint
@@ -188,6 +197,7 @@ class AnalyticDAG(HasLadder, GraphEstimator):
         self.effort = effort
         self.missing = missing
         self.kinds = kinds
+        self.covariance = covariance
 
     interventions_: BoolArray | None
     loss_choice_: LossChoice | None
@@ -225,7 +235,7 @@ class AnalyticDAG(HasLadder, GraphEstimator):
             statistics = self._of_table(X, sample_weight, interventions, options)
         _warn_about_scales(statistics, options)
         with watched(options.verbose), one_blas_thread(), held_checkpoint(options.checkpoint):
-            fit = Fit(statistics, options, like=X)
+            fit = prepared(statistics, self.recipe_, options, X)
             return self._keep(fit, learn(fit))
 
     def _of_table(
@@ -264,12 +274,13 @@ class AnalyticDAG(HasLadder, GraphEstimator):
         statistics = from_seen(self, seen)
         _warn_about_scales(statistics, options)
         with watched(options.verbose), one_blas_thread(), held_checkpoint(options.checkpoint):
-            fit = Fit(statistics, options, like=X)
+            fit = prepared(statistics, self.recipe_, options, X)
             return self._keep(fit, learn(fit))
 
     def fit_covariance(self, S: Any, *, n_samples: int) -> Self:
         """Learn the graph from a covariance of `n_samples` rows that are not needed themselves."""
         options = Options.of(self)
+        options.check_rows()
         values, n_samples, names = check_covariance(S, n_samples)
         remember_columns(self, names, len(values))
         self.recipe_ = None
@@ -306,8 +317,7 @@ class AnalyticDAG(HasLadder, GraphEstimator):
     ) -> FloatArray:
         """Draw n rows from the learned equations; columns in `do` are set to its values.
 
-        Where open edges matter, the rows come from one member of the class, and a warning says so.
-        """
+        Where open edges matter, the rows are of one member of the class, and a warning says so."""
         check_is_fitted(self)
         return sample(self, n, do, seed=seed)
 
@@ -322,31 +332,39 @@ class AnalyticDAG(HasLadder, GraphEstimator):
     def predict(self, X: Any, target: Hashable | None = None) -> FloatArray:
         """Return what the learned equations expect of `target`, or of every column, in each row.
 
-        A column is predicted from its direct causes only; one without causes by its mean. Where a
-        cause is missing (missing="em"), what the rest of the row makes of it stands in.
+        A column is predicted from its direct causes only; one without causes by its mean. For a
+        gap (missing="em") stands what the rest of the row makes of it, for a level its score.
         """
         check_is_fitted(self)
         if self.loss_traits_.binary:
             raise ParameterError(f"predict is for linear equations, not for loss={self.loss_!r}")
         values = completed(self, check_table(self, X, reset=False))
-        weights = self.weights_ * self.scale_ / self.scale_[:, None]
+        weights = self.slopes_ * self.scale_ / self.scale_[:, None]
         expected: FloatArray = self.mean_ + (values - self.mean_) @ weights
         if target is None:
             return expected
-        return expected[:, Known.of(self).position(target, "target")]
+        return expected[:, position_of(list(self.graph_.nodes), target, "target")]
+
+    @property
+    def slopes_(self) -> FloatArray:
+        """Coefficients of the equations: `weights_`; of edges of categories, per unit of score."""
+        if not any(edge.parts for edge in self.edges_):
+            return self.weights_
+        return weights_on_parents(self.moments_, self.adjacency_matrix_ != 0)
 
     def _keep(self, fit: Fit, learned: Learned) -> Self:
         """Set the learned attributes."""
-        statistics, finished = fit.statistics, learned.finished
-        W = finished.weights
+        statistics, mixed = fit.plain or fit.statistics, described(fit, learned, self.recipe_)
+        finished, W = weighted(learned.finished, mixed.weights), mixed.slopes
         self.interventions_ = statistics.perturbed
         cpdag = equivalence_class(finished.adjacency, self.interventions_)
-        probable = edge_probabilities(fit, learned)
-        edges = edges_of(fit, learned, cpdag, probable)
+        seen = fit if learned.reading is None else learned.seen
+        probable = None if seen is None else edge_probabilities(seen, learned)
+        edges = edges_of(fit, learned, mixed, cpdag, probable)
         self._keep_graph(statistics.names, finished, cpdag, edges)
         self.excess_ = None if probable is None else probable.excess
-        self._ladder, self._rungs = Task.of(fit, learned), None
-        self.h_ = float(Acyclicity(fit.options.function).value(W))
+        self._ladder, self._rungs = None if seen is None else Task.of(seen, learned), None
+        self.h_ = float(Acyclicity(fit.options.function).value(finished.weights))
         self.loss_, self.loss_traits_ = learned.loss.name, learned.loss
         self.loss_choice_, self.selection_ = learned.choice, learned.selection
         self.trace_, self.status_, self.n_iter_ = learned.trace, learned.status, learned.n_iter

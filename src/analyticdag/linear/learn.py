@@ -19,6 +19,7 @@ import logging
 from dataclasses import dataclass, replace
 
 from analyticdag._typing import IntArray
+from analyticdag.fitting.design import Reading
 from analyticdag.fitting.finish import Finished, finish
 from analyticdag.fitting.placement import to_float64
 from analyticdag.graphs import topological_order
@@ -26,6 +27,7 @@ from analyticdag.least_squares import weights_on_parents
 from analyticdag.linear.auto import Decision, after_the_search, before_the_search
 from analyticdag.linear.choice import EQUAL, LossChoice, choose_loss, variances_agree
 from analyticdag.linear.paths import Fit, Start, follow_path
+from analyticdag.linear.readings import Read, cuts_instead, search_readings
 from analyticdag.linear.refine import refine
 from analyticdag.linear.selection import Selection, select
 from analyticdag.linear.shape import told, turn_by_shape
@@ -58,6 +60,8 @@ class Learned:
     choice: LossChoice | None = None
     selection: Selection | None = None
     shaped: Shaped | None = None
+    reading: Reading | None = None  # of discrete columns, where it is not that of the fit
+    seen: Fit | None = None  # the fit with that reading; None where nodes are blocks
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +112,8 @@ def _by_path(fit: Fit) -> Learned:
 def _by_search(fit: Fit) -> Learned:
     """Search over orders, from the path's order too where there is a path."""
     statistics, options = fit.statistics, fit.options
+    if fit.design is not None and fit.design.is_block.any():
+        return _read(search_readings(fit), options.w_threshold)
     plan, path = Decision(options.minimiser is not None), None
     if options.auto:
         plan = before_the_search(statistics)
@@ -121,6 +127,9 @@ def _by_search(fit: Fit) -> Learned:
             found = _search_on(fit, found, _order_of(fit, path))
     if plan.why and options.verbose:
         logger.info("%s", plan.why)
+    instead = cuts_instead(fit, found.finished.adjacency, found.record.price)
+    if instead is not None:
+        return _read(instead, options.w_threshold)
     n_iter = path.n_steps if path else sum(len(one.contributions) for one in found.records)
     trace = replace(path.trace if path else Trace(), search=found.records, plan=plan.why)
     finished, shaped = turn_by_shape(fit, found.finished, found.loss)
@@ -133,6 +142,21 @@ def _by_search(fit: Fit) -> Learned:
         options.w_threshold,
         choice=found.choice and replace(found.choice, shape=told(shaped)),
         shaped=shaped,
+    )
+
+
+def _read(read: Read, w_threshold: float) -> Learned:
+    """Return a graph that was found with a reading of discrete columns of its own."""
+    trace = replace(Trace(), search=(read.record,), plan=read.why)
+    return Learned(
+        read.finished,
+        UnequalVariances.traits,
+        trace,
+        Status.SEARCHED,
+        len(read.record.contributions),
+        w_threshold,
+        reading=read.reading,
+        seen=read.seen,
     )
 
 

@@ -12,7 +12,8 @@ is from simulated violations with own seeds (docs/design/order-search.md): there
 correlations of false edges reached that size. It is zero where the rows agree with the model, and
 tails or codes alone, which make no edges, show in one of the two only. Nor does skewed noise make
 edges, but an edge turned the wrong way then leaves dependent residuals; what skewness can explain
-is taken off.
+is taken off. The noise of a discrete column depends on its mean, and so does the size of what is
+left of it: such columns are not judged.
 
 The same number, with columns of few values and noise whose size changes with a cause, lowers the
 probabilities of edges (`probabilities.py`).
@@ -67,7 +68,7 @@ class Misfit:
 
 def effect_floor(statistics: Statistics, W: FloatArray) -> float:
     """Return the partial correlation below which edges may be due to misfit; zero if none."""
-    dependence = _asked(statistics, partial(_dependence_of, W=W, varies=~statistics.constant))
+    dependence = _asked(statistics, partial(_dependence_of, W=W, varies=~statistics.unjudged))
     return 0.0 if dependence is None else float(min(FACTOR * dependence**0.5, LARGEST))
 
 

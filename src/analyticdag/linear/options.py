@@ -34,6 +34,7 @@ from analyticdag.optimize.path import Minimiser, is_minimiser, schedule_of, trai
 from analyticdag.tables.gaps import MISSING_RULES
 
 P = ParamSpec("P")
+COVARIANCES = ("sample", "rank")
 
 # What a solver is called, and how it follows a path, if it does.
 SOLVERS: dict[str, type[Adam | Columns] | None] = {
@@ -81,6 +82,7 @@ class Options:
     verbose: int
     checkpoint: Path | None
     missing: str
+    covariance: str
 
     @property
     def to_choose(self) -> bool:
@@ -105,6 +107,14 @@ class Options:
                 "interventions give a mask or None"
             )
 
+    def check_rows(self) -> None:
+        """Refuse what needs rows, where there is only a covariance."""
+        if self.covariance == "rank":
+            raise ParameterError(
+                "covariance='rank' is made from rows, and fit_covariance has none; use fit, or "
+                "covariance='sample'"
+            )
+
     def check_gaps(self) -> None:
         """Refuse what needs every cell of its rows, where some are missing."""
         if self.missing == "drop":
@@ -117,9 +127,10 @@ class Options:
 
     def check_weights(self) -> None:
         """Refuse what takes every row for one."""
-        if self.needs_rows:
+        wants = "covariance='rank'" if self.covariance == "rank" else self.needs_rows
+        if wants:
             raise ParameterError(
-                f"{self.needs_rows} goes by single rows, which have no weights there; repeat the "
+                f"{wants} goes by single rows, which have no weights there; repeat the "
                 "rows instead of sample_weight"
             )
 
@@ -169,6 +180,7 @@ class Options:
             verbose=verbosity(estimator.verbose),
             checkpoint=file_name("checkpoint", estimator.checkpoint),
             missing=choice("missing", estimator.missing, MISSING_RULES),
+            covariance=choice("covariance", estimator.covariance, COVARIANCES),
         )
         _check_solver(options)
         _check_loss(options)
@@ -270,17 +282,27 @@ def _check_solver(options: Options) -> None:
         )
 
 
+def _any_loss(minimiser: Minimiser) -> bool:
+    return traits_of(minimiser).any_loss
+
+
 def _check_loss(options: Options) -> None:
     """Refuse what the loss cannot do."""
     if options.loss is None:
         return
     traits, minimiser = options.traits, options.minimiser
+    if traits.binary and (options.refine or minimiser is None or not _any_loss(minimiser)):
+        raise ParameterError(
+            f"loss={traits.name!r} is for the path of Adam alone: use loss={traits.name!r}, "
+            "solver='adam', refine=False and lambda1=0.01, all four; the default loss='auto' takes "
+            "0/1 columns as they are and makes fewer errors"
+        )
     if options.refine and traits.score is None:
         raise ParameterError(
             f"loss={traits.name!r} cannot be refined: no score of the order search goes with it "
             "(LossTraits.score); use refine=False"
         )
-    if minimiser is not None and not traits_of(minimiser).any_loss:
+    if minimiser is not None and not _any_loss(minimiser):
         traits.check_weighted()
     if options.standardize and traits.binary:
         raise ParameterError(

@@ -15,6 +15,7 @@ from analyticdag._typing import FloatArray
 from analyticdag.candidates import candidate_mask
 from analyticdag.errors import ParameterError
 from analyticdag.fitting.checkpoint import Checkpoint, fingerprint
+from analyticdag.fitting.design import Design, Reading
 from analyticdag.fitting.placement import Placement, choose_placement
 from analyticdag.fitting.statistics import Statistics
 from analyticdag.knowledge import EdgeMasks
@@ -29,12 +30,16 @@ from analyticdag.optimize.trace import Trace
 class Fit:
     """One fit: the data, what was asked for, and the edges that may exist.
 
-    `like` is the caller's array: a path may run on the same device.
+    `like` is the caller's array: a path may run on the same device. `design` says which columns
+    are discrete, `readings` how they can be read; weights refer to the `plain` rows.
     """
 
     statistics: Statistics
     options: Options
     like: Any = None
+    design: Design | None = None
+    readings: tuple[Reading, ...] = ()
+    plain: Statistics | None = None
 
     @cached_property
     def masks(self) -> EdgeMasks:

@@ -68,6 +68,11 @@ class Table:
         """Return an order of the fit's columns as one of these."""
         return np.argsort(self.order)[order]
 
+    def back_mask(self, edges: BoolArray) -> BoolArray:
+        """Return a graph of these columns as one of the fit's."""
+        places = np.argsort(self.order)
+        return edges[np.ix_(places, places)]
+
     def back(self, found: SearchResult) -> SearchResult:
         """Return a result in the order of the fit's columns."""
         places = np.argsort(self.order)

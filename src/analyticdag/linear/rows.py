@@ -70,7 +70,7 @@ def mean_log_likelihood(estimator: Any, X: FloatArray, weights: FloatArray | Non
     varies = estimator.noise_variances_ > 0
     v, scale = estimator.noise_variances_[varies], estimator.scale_[varies]
     with np.errstate(over="ignore"):  # rows far out have a likelihood of zero: minus infinity
-        residuals = centred - centred @ estimator.weights_
+        residuals = centred - centred @ estimator.slopes_
         squares = (residuals[:, varies] / np.sqrt(v)) ** 2
         fit = np.average(squares, axis=0, weights=weights)
     return float(-0.5 * np.sum(fit + np.log(2.0 * math.pi * v) + 2.0 * np.log(scale)))
@@ -78,7 +78,7 @@ def mean_log_likelihood(estimator: Any, X: FloatArray, weights: FloatArray | Non
 
 def implied(estimator: Any) -> Gaussian:
     """Return the mean and the covariance of the columns under the learned equations."""
-    W = np.asarray(estimator.weights_, np.float64)
+    W = np.asarray(estimator.slopes_, np.float64)
     paths = np.linalg.inv(np.eye(len(W)) - W)
     S = paths.T @ (estimator.noise_variances_[:, None] * paths)
     return Gaussian(estimator.mean_, S * np.outer(estimator.scale_, estimator.scale_))

@@ -33,7 +33,7 @@ _FEWEST = 100
 def turn_by_shape(fit: Fit, finished: Finished, loss: LossTraits) -> tuple[Finished, Shaped | None]:
     """Point the edges that a class leaves open as the noise prefers; None where it is not asked."""
     statistics, dag = fit.statistics, finished.adjacency
-    if loss.score != "unequal" or loss.binary or statistics.rows is None:
+    if loss.score != "unequal" or loss.binary or statistics.rows is None or statistics.ranks:
         return finished, None
     cpdag = equivalence_class(dag, statistics.perturbed)
     known = orient_with_knowledge(cpdag, fit.options.knowledge.resolve(statistics.names).allowed)

@@ -6,6 +6,7 @@
 | `plots.py`    | the trace of the solver, and the choice of lambda, as line plots              |
 | `text.py`     | what the report says in words                                                 |
 | `answers.py`  | effects of all pairs, for the page's question "what happens if"               |
+| `discrete.py` | what weights of yes/no, ordered and categorical variables mean                |
 | `page.py`     | everything put into the template, with names escaped as data                  |
 | `assets/`     | the template, the style, and a small viewer in plain JavaScript               |
 """

@@ -24,6 +24,7 @@ from analyticdag.io.ladder import RungRecord
 from analyticdag.io.outputs import reserved
 from analyticdag.io.run import SavedRun
 from analyticdag.report.answers import answers
+from analyticdag.report.discrete import part_lines, weight_notes
 from analyticdag.report.picture import picture_of
 from analyticdag.report.plots import (
     BOTTOM,
@@ -111,6 +112,8 @@ def _context(run: SavedRun, picture: Picture) -> dict[str, Any]:
         "entries": _entries(run),
         "links": [link(run, edge) for edge in run.edges],
         "standardized": any(edge.standardized is not None for edge in run.edges),
+        "weight_notes": weight_notes(run),
+        "parts": part_lines(run),
         "notices": notices(run),
         "certainty": certainty(run),
         "errors": any(edge.standard_error is not None for edge in run.edges),

@@ -233,6 +233,8 @@ def methods(run: SavedRun) -> str:
     rows = f"{run.audit.n_rows} observations of " if run.audit else ""
     version = run.manifest.get("versions", {}).get("analyticdag", "")
     scaled = " after scaling every variable to unit variance" if p.get("standardize") else ""
+    if p.get("covariance") == "rank":
+        scaled += " by their rank correlations (nonparanormal)"
     solvers = {
         "Adam": "Adam through a sequence of problems with a growing weight of the constraint",
         "Columns": "column-wise minimisation through a sequence of problems with a growing weight "

@@ -15,6 +15,9 @@
 | `moves.py`      | one node put elsewhere in the order                                            |
 | `local.py`      | moves until none pays; disturbances                                            |
 | `alternatives.py` | detours around an edge that is ruled out                                     |
+| `blocks.py`     | kernels where a node may be a block of columns: parents by growing, shrinking  |
+| `block_moves.py` | one such node put elsewhere in the order                                      |
+| `block_engine.py` | the search over such nodes                                                   |
 
 Glossary. S is the covariance of d variables in n rows, P the parents of a node j:
 
@@ -51,12 +54,13 @@ __path__ = compiled_first(__path__)
 
 # Only now: the kernels are found by way of the path.
 from analyticdag.search.engine import Contribution, SearchResult, search_orders, select_parents
-from analyticdag.search.price import effect_price
+from analyticdag.search.price import block_prices, effect_price
 from analyticdag.search.setting import default_gamma, edge_penalty, graph_score
 
 __all__ = [
     "Contribution",
     "SearchResult",
+    "block_prices",
     "default_gamma",
     "edge_penalty",
     "effect_price",

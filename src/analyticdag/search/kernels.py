@@ -1,6 +1,8 @@
 """What Python calls of the search's kernels: one extension module where they are compiled."""
 
 from analyticdag.search.alternatives import detours
+from analyticdag.search.block_moves import descend_blocks, fit_order, move_to
+from analyticdag.search.blocks import Blocks, Ordered
 from analyticdag.search.local import explains, fit, give_parents, move_node, offer, search
 from analyticdag.search.records import (
     Data,
@@ -15,8 +17,10 @@ from analyticdag.search.records import (
 )
 
 __all__ = [
+    "Blocks",
     "Data",
     "Memory",
+    "Ordered",
     "Plan",
     "Queue",
     "Regression",
@@ -24,11 +28,14 @@ __all__ = [
     "State",
     "Stop",
     "Undo",
+    "descend_blocks",
     "detours",
     "explains",
     "fit",
+    "fit_order",
     "give_parents",
     "move_node",
+    "move_to",
     "offer",
     "search",
 ]

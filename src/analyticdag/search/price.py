@@ -21,11 +21,13 @@ import math
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
+from scipy.stats import chi2
 
-from analyticdag._typing import FloatArray
+from analyticdag._typing import FloatArray, IntArray
 from analyticdag.errors import ParameterError
 
 __all__ = [
+    "block_prices",
     "cautious_price",
     "checked_effect",
     "effect_price",
@@ -44,6 +46,7 @@ WINDOW = 1.5
 # No price is below three standard errors, squared, unless the cautious one is: with a handful of
 # columns there are too few edges to tell how common weak ones are.
 _LEAST = 3.0
+_RAREST = 1e-300  # probabilities below are no numbers any more
 
 
 def cautious_price(n_nodes: int) -> float:
@@ -78,6 +81,26 @@ def effect_price(min_effect: float, n_samples: int, *, equal: bool) -> float:
     """Price that an edge pays exactly if its partial correlation is at least `min_effect`."""
     share = min_effect**2
     return n_samples * (share / (1.0 - share) if equal else -math.log1p(-share))
+
+
+def block_prices(price: float, sizes: IntArray) -> FloatArray:
+    """Prices of edges between blocks of these sizes, where one between columns has this price.
+
+    An edge between k and l columns buys k·l coefficients, so the gain of an accident is a
+    chi-square with so many degrees of freedom; it exceeds its price as rarely as that of a column.
+    """
+    freedom = np.outer(sizes, sizes)
+    kinds, place = np.unique(freedom, return_inverse=True)
+    by_kind = np.array([price if k == 1 else _exceeded(price, int(k)) for k in kinds])
+    return np.ascontiguousarray(by_kind[place.reshape(freedom.shape)])
+
+
+def _exceeded(price: float, freedom: int) -> float:
+    """The value that a chi-square exceeds as rarely as one with one degree of freedom the price."""
+    probability = float(chi2.sf(price, 1))
+    if probability > _RAREST:
+        return float(chi2.isf(probability, freedom))
+    return price * freedom  # an edge this dear is never bought
 
 
 def gamma_of(price: float, n_samples: int, n_nodes: int) -> float:

@@ -10,7 +10,8 @@ leaves the graph and the weights as they were. Nothing touches NumPy's global st
     simulate("UD1.5", n_nodes=50, n_samples=1000, effects=(0.02, 2.0), units=(0.1, 10.0))
 
 is closer to measured tables: uneven degrees, effects over two decades with as many weak as strong
-ones, columns in units of their own. ``violations`` lists what measured tables do besides.
+ones, columns in units of their own. ``violations`` lists what measured tables do besides; with
+``discrete=0.5`` half of the columns are yes/no, ordered or categories (``mixed``).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike
 
-from analyticdag._parameters import flag, shown, whole
+from analyticdag._parameters import flag, number, shown, whole
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.errors import ParameterError
 from analyticdag.graphs import to_networkx
@@ -35,6 +36,7 @@ from analyticdag.simulate.mechanisms import (
     check_mechanism,
     run_equations,
 )
+from analyticdag.simulate.mixed import draw_kinds, record_by_level, run_conditional
 from analyticdag.simulate.noise import NoiseName, NoiseScale, check_noise, draw_noise, node_scales
 from analyticdag.simulate.random_graphs import check_generator, parse_code, random_dag
 from analyticdag.simulate.violations import add_hidden_causes, pool_regimes, to_codes
@@ -72,6 +74,7 @@ class Simulation:
     levels: int | None = None
     hidden: int = 0
     regimes: int = 1
+    kinds: tuple[str, ...] | None = None
 
     @property
     def graph(self) -> nx.DiGraph:
@@ -101,6 +104,7 @@ def simulate(
     levels: int | None = None,
     hidden: int = 0,
     regimes: int = 1,
+    discrete: float = 0.0,
 ) -> Simulation:
     """Draw a random DAG and data from it; ``.weights`` and ``.data`` hold them.
 
@@ -119,7 +123,7 @@ def simulate(
     noise_scale
         One number for all nodes, a tuple (low, high) to draw one for each, or all of them.
     mechanism
-        ``"linear"``, ``"bent"`` (slightly), ``"mlp"``, ``"gp"`` or ``"additive"``.
+        ``"linear"``, ``"bent"``, ``"conditional"`` (mixed), ``"mlp"``, ``"gp"``, ``"additive"``.
     effects
         (low, high): sizes of effects, in noise scales of the child per sd of the parent.
     units
@@ -130,35 +134,36 @@ def simulate(
         Unseen causes, each of three columns.
     regimes
         Pool the rows of so many regimes, which differ in the noise of some columns.
+    discrete
+        Share of the columns that are yes/no, ordered or categories; ``.kinds`` says which.
     """
     parse_code(graph)
-    d = whole("n_nodes", n_nodes, 1, MOST_NODES)
-    used = _check_seed(seed)
+    d, used = whole("n_nodes", n_nodes, 1, MOST_NODES), _check_seed(seed)
     # The order of the children is part of the contract: a new one goes to the end.
-    graph_rng, weights_rng, scale_rng, noise_rng, functions_rng, units_rng = _children(used, 6)
+    graph_rng, weights_rng, scale_rng, noise_rng, functions_rng, *others = _children(used, 7)
     wanted = check_range("weight_range", weight_range)
-    sizes = None if effects is None else check_range("effects", effects)
-    factors = None if units is None else check_range("units", units)
-    _check_sizes(mechanism, noise, effects=sizes, units=factors)
+    sizes, factors = _check_sizes(mechanism, noise, effects=effects, units=units)
     scales = node_scales(noise_scale, d, scale_rng)
+    kinds = draw_kinds(d, _share(discrete), others[1]) if discrete else None
     edges = random_dag(graph, d, graph_rng)
     weights = _weights(edges, mechanism, wanted, sizes, scales, weights_rng)
     data = sample(
         weights, n_samples, noise=noise, standardize=standardize, noise_scale=scales,
         mechanism=mechanism, rng=noise_rng, functions_rng=functions_rng, levels=levels,
-        hidden=hidden, regimes=regimes,
+        hidden=hidden, regimes=regimes, kinds=kinds,
     )  # fmt: skip
     drawn = Simulation(
         weights=weights, data=data, noise_scale=scales, code=graph, n_nodes=d, n_samples=len(data),
-        noise=noise, mechanism=mechanism, standardize=standardize, weight_range=wanted,
-        seed=used, effects=sizes, units=factors, levels=levels, hidden=hidden,
-        regimes=regimes,
+        noise=noise, mechanism=mechanism, standardize=standardize, weight_range=wanted, seed=used,
+        effects=sizes, units=factors, levels=levels, hidden=hidden, regimes=regimes, kinds=kinds,
     )  # fmt: skip
-    return drawn if factors is None else _in_units(drawn, draw_units(factors, d, units_rng))
+    return drawn if factors is None else _in_units(drawn, draw_units(factors, d, others[0]))
 
 
 def _in_units(drawn: Simulation, unit: FloatArray) -> Simulation:
-    """Multiply columns, noise and weights by the unit of each column."""
+    """Multiply columns, noise and weights by the unit of each column; codes have none."""
+    if drawn.kinds is not None:
+        unit = np.where(np.array(drawn.kinds) == "number", unit, 1.0)
     return replace(
         drawn,
         weights=drawn.weights * unit / unit[:, None],
@@ -196,11 +201,12 @@ def sample(
     levels: int | None = None,
     hidden: int = 0,
     regimes: int = 1,
+    kinds: tuple[str, ...] | None = None,
 ) -> FloatArray:
     """Draw (n_samples, d) data from a given DAG; the options are those of ``simulate``.
 
-    ``functions_rng`` draws the functions of a nonlinear mechanism, hidden causes and regimes; by
-    default ``rng`` does.
+    ``functions_rng`` draws the functions of a nonlinear mechanism, hidden causes, regimes and
+    levels; by default ``rng`` does. ``kinds`` are as in ``Simulation.kinds``.
     """
     W = square_matrix(weights, "weights")
     n = whole("n_samples", n_samples, 1, MOST_CELLS // max(len(W), 1))
@@ -223,20 +229,22 @@ def sample(
             "standardize needs continuous data of at least 2 rows; "
             f"got noise={noise!r}, n_samples={n}; leave standardize=False"
         )
-    if binary and (levels is not None or hidden or regimes > 1):
-        raise ParameterError(
-            "levels, hidden and regimes are for continuous data; leave them out with noise='binary'"
-        )
+    _check_codes(noise, levels, hidden, regimes, kinds, standardize=standardize)
     E = draw_noise(noise, scales, n, rng)
     E = add_hidden_causes(E, scales, hidden, others) if hidden else E
     E = pool_regimes(E, scales, regimes, others) if regimes > 1 else E
     with np.errstate(over="ignore", invalid="ignore"):  # looked for below
-        X = run_equations(W, E, mechanism=mechanism, binary=binary, functions_rng=others)
+        if mechanism == "conditional":
+            X = run_conditional(W, E, kinds or ("number",) * len(W), others)
+        else:
+            X = run_equations(W, E, mechanism=mechanism, binary=binary, functions_rng=others)
     if not np.abs(X).max(initial=0.0) < LARGEST_VALUE:
         raise ParameterError(
             "effects grow along the paths of this graph until they are no numbers any more; use "
             "smaller weights (weight_range), a smaller noise_scale, or fewer edges"
         )
+    if kinds is not None and mechanism != "conditional":
+        X = record_by_level(X, kinds, others)
     if levels is not None:
         X = to_codes(X, levels)
     if standardize:
@@ -245,14 +253,43 @@ def sample(
     return X
 
 
-def _check_sizes(mechanism: str, noise: str, **asked: tuple[float, float] | None) -> None:
-    """Refuse sizes and units where edges or columns have none."""
+def _check_sizes(
+    mechanism: str, noise: str, **asked: tuple[float, float] | None
+) -> tuple[tuple[float, float] | None, ...]:
+    """Refuse sizes and units where edges or columns have none; return the others, checked."""
+    checked = tuple(value and check_range(name, value) for name, value in asked.items())
     for name in (name for name, value in asked.items() if value is not None):
         if noise == "binary" or mechanism not in WEIGHTED:
             raise ParameterError(
                 f"{name} is for linear or bent equations of continuous data; got "
                 f"mechanism={mechanism!r}, noise={noise!r}; leave {name} out"
             )
+    return checked
+
+
+def _check_codes(
+    noise: str,
+    levels: int | None,
+    hidden: int,
+    regimes: int,
+    kinds: tuple[str, ...] | None,
+    *,
+    standardize: bool,
+) -> None:
+    """Refuse what codes cannot be, or have done to them."""
+    if noise == "binary" and (levels is not None or hidden or regimes > 1 or kinds is not None):
+        raise ParameterError(
+            "levels, hidden, regimes and discrete are for continuous data; leave them out with "
+            "noise='binary'"
+        )
+    if kinds is not None and (standardize or levels is not None):
+        raise ParameterError(
+            "discrete columns are codes: leave standardize=False and levels=None with discrete"
+        )
+
+
+def _share(discrete: float) -> float:
+    return number("discrete", discrete, 0.0, 1.0)
 
 
 def _check_seed(seed: Any) -> int | tuple[int, ...] | None:

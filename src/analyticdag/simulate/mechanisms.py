@@ -27,9 +27,9 @@ from analyticdag.graphs import topological_order
 
 __all__ = ["WEIGHTED", "MechanismName", "check_mechanism", "run_equations", "signed_uniform"]
 
-MechanismName: TypeAlias = Literal["linear", "bent", "mlp", "gp", "additive"]
+MechanismName: TypeAlias = Literal["linear", "bent", "conditional", "mlp", "gp", "additive"]
 
-WEIGHTED = ("linear", "bent")  # mechanisms whose edges have a weight
+WEIGHTED = ("linear", "bent", "conditional")  # mechanisms whose edges have a weight
 
 _HIDDEN_UNITS = 100
 _FOURIER_FEATURES = 500

@@ -67,7 +67,7 @@ def bootstrap(
     recipe = getattr(probe, "recipe_", None)
     if recipe is not None:
         # Read once: a resample need not have all levels of a column.
-        X, single = NamedColumns(values, names), single.set_params(kinds=None)
+        X, single = NamedColumns(values, names, recipe), single.set_params(kinds=None)
     with held_checkpoint(path):
         file = None
         if path is not None:

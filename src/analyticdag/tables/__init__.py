@@ -11,6 +11,8 @@
 | `numbers.py`    | numbers as people write them; `dates.py` the same for dates                 |
 | `recipe.py`     | `Recipe`: how each column becomes numbers, kept for rows that come later    |
 | `kinds.py`      | what a column is                                                            |
+| `categories.py` | which levels of a category stand for themselves; their scores               |
+| `latent.py`     | columns of a few levels as cuts of normal variables                         |
 | `look.py`       | `Look`: one look at a table, and every decision                             |
 | `python.py`     | the kinds of the columns of a data frame, for an estimator                  |
 | `gaps.py`       | maximum likelihood from rows with gaps                                      |

@@ -19,10 +19,11 @@ import numpy as np
 
 from analyticdag._typing import FloatArray
 from analyticdag.errors import ParameterError
+from analyticdag.tables.categories import FEWEST_ROWS, group_levels
 from analyticdag.tables.cells import Cells, short, text_of
 from analyticdag.tables.dates import format_of
 from analyticdag.tables.numbers import style_of
-from analyticdag.tables.recipe import Column, Kind, key_of, level_of, plain_numbers
+from analyticdag.tables.recipe import OTHER, Column, Kind, key_of, level_of, plain_numbers
 
 # Names that people and programs give to identifiers.
 _ID_NAME = re.compile(
@@ -63,8 +64,8 @@ _SCALES = (
     ("never", "former", "current"),
 )
 # What a user can say that a column is; the others are found.
-_VARIABLES = ("number", "count", "log", "ordered", "yes/no", "days")
-ASKABLE = (*_VARIABLES, "category", "date", "identifier", "text")
+_VARIABLES = ("number", "count", "log", "ordered", "yes/no", "category", "days")
+ASKABLE = (*_VARIABLES, "date", "identifier", "text")
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +111,7 @@ def _typed(name: str, cells: Sequence[Any], table: Cells) -> Found:
         return _coded(name, cells, Kind.YES_NO, pair, "")
     if not any(map(text_of, cells)):
         return Found(Column(name, Kind.EMPTY), "it has no values")
-    return Found(Column(name, Kind.CATEGORY, levels), f"{len(levels)} categories")
+    return _category(name, cells)
 
 
 def _of_numbers(column: Column, values: FloatArray, why: str = "") -> Found:
@@ -178,7 +179,26 @@ def _of_texts(name: str, cells: Sequence[Any], texts: list[str]) -> Found:
         return Found(Column(name, Kind.IDENTIFIER), "a different value in every row")
     if len(spelled) > _FREE_TEXT * len(texts):
         return Found(Column(name, Kind.TEXT), f"{len(spelled)} different texts")
-    return Found(Column(name, Kind.CATEGORY, tuple(spelled.values())), f"{len(spelled)} categories")
+    return _category(name, cells)
+
+
+def _category(name: str, cells: Sequence[Any]) -> Found:
+    """Return a category by the rule of `categories.py`: codes, until scores are known."""
+    texts = [_level_text(cell) for cell in cells if text_of(cell)]
+    n_levels = len(set(map(key_of, texts)))
+    column = Column(name, Kind.CATEGORY, group_levels(texts))
+    if not column.taken:
+        why = f"{n_levels} levels, no two of which have {FEWEST_ROWS} rows or more"
+        return Found(column, why)
+    why, rare = f"{n_levels} levels", n_levels - len(column.levels) + 1
+    if column.levels[-1] == OTHER and rare > 1:
+        why += f", of which the {rare} rarest are one"
+    return Found(column, why, column.read(cells)[0])
+
+
+def _level_text(cell: Any) -> str:
+    whole = isinstance(cell, float) and cell.is_integer()
+    return text_of(int(cell) if whole else cell)
 
 
 def _two(levels: list[str]) -> tuple[str, ...]:
@@ -238,6 +258,8 @@ def _with_levels(name: str, cells: Sequence[Any], levels: tuple[str, ...]) -> Fo
 def _of_kind(name: str, cells: Sequence[Any], kind: Kind, table: Cells) -> Found:
     if not kind.taken:
         return Found(Column(name, kind), "as asked")
+    if kind is Kind.CATEGORY:
+        return _category(name, cells)
     if kind is Kind.DAYS:
         form = format_of(cells)
         if not form:
@@ -267,7 +289,7 @@ def _levelled(found: Found, kind: Kind, cells: Sequence[Any]) -> Found:
     n_levels = len(column.levels) or len(np.unique(found.values)) if found.values is not None else 0
     if kind is Kind.YES_NO and n_levels != 2:
         raise ParameterError(f"column {short(name)} cannot be yes/no: it has not two values")
-    if found.values is None:
+    if found.values is None or column.kind == Kind.CATEGORY:
         raise ParameterError(
             f"the order of column {short(name)} is not known{_example(cells)}; name its levels "
             f"from low to high: --kind {short(name + '=low,middle,high')}"

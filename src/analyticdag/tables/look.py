@@ -18,6 +18,7 @@ import numpy as np
 
 from analyticdag._typing import FloatArray
 from analyticdag.errors import DataError
+from analyticdag.tables.categories import scored
 from analyticdag.tables.cells import Cells, short, text_of
 from analyticdag.tables.kinds import FEW_ROWS, Found, asked_column, find_column
 from analyticdag.tables.recipe import Column, Kind, Recipe
@@ -95,9 +96,10 @@ def look_at(
         np.column_stack([_values(one) for one in taken]) if taken else np.empty((len(table), 0))
     )
     _refuse_infinite(values, [one.column.name for one in taken], table.rows)
+    read, values = scored([one.column for one in found], values)
     look = Look(
         len(table),
-        tuple(one.column for one in found),
+        read,
         tuple(decisions),
         {name: number for name, number in gaps.items() if number},
         repeated=tuple(one.column.name for one in found if one.repeated),
@@ -174,14 +176,18 @@ _KINDS = {
     Kind.COPY: "a copy",
     Kind.TEXT: "text",
 }
-_DONE = {Kind.YES_NO: "taken as two values", Kind.ORDERED: "taken by its order"}
+_DONE = {
+    Kind.YES_NO: "taken as two values",
+    Kind.ORDERED: "taken by its order",
+    Kind.CATEGORY: "taken as one variable",
+}
 
 
 def _left_out(found: Found) -> tuple[str, tuple[str, ...]]:
     name, why = found.column.name, f" ({found.why})" if found.why else ""
     advice = {
         Kind.DATE: f"; --kind {quoted(name)}=days makes it a number",
-        Kind.CATEGORY: "; unordered categories are not supported yet. If its levels have an order, "
+        Kind.CATEGORY: "; if its levels have an order, "
         f"--kind {quoted(name)}=low,middle,high names them from low to high",
         Kind.COPY: f"; --kind {quoted(name)}=number keeps it",
         Kind.IDENTIFIER: f"; --kind {quoted(name)}=number keeps it",
@@ -198,6 +204,8 @@ def quoted(name: str) -> str:
 
 def _asked(column: Column) -> str:
     """Return what a user would have to say to get this column."""
+    if column.kind == Kind.CATEGORY:
+        return column.kind
     return ",".join(column.levels) if column.levels else column.kind
 
 

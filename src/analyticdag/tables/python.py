@@ -1,7 +1,8 @@
 """Data frames in Python: which columns need more than the gate for values, and what they become.
 
 `recipe_of(X, kinds)` is None for a table of plain numbers. Categorical columns are taken at their
-word; the others are what `kinds` says, and numbers where it says nothing. Unlike a command, an
+word, columns of words for yes/no, ordered or a category; the others are what `kinds` says, and
+numbers where it says nothing. Unlike a command, an
 estimator leaves no column out: what cannot be a variable is refused by name.
 """
 
@@ -19,6 +20,9 @@ from analyticdag.tables.cells import Cells
 from analyticdag.tables.kinds import Found, asked_column, find_column
 from analyticdag.tables.recipe import Column, Kind, Recipe
 
+# What a column of words can be without a word in `kinds`.
+_OF_WORDS = (Kind.YES_NO, Kind.ORDERED, Kind.CATEGORY)
+
 
 def recipe_of(X: Any, kinds: Mapping[str, Any] | None) -> Recipe | None:
     """Return how the columns of X are read; None where all are plain numbers."""
@@ -26,18 +30,31 @@ def recipe_of(X: Any, kinds: Mapping[str, Any] | None) -> Recipe | None:
         raise ParameterError(
             f"kinds must map names of columns to what they are, or be None, not {shown(kinds)}"
         )
+    if isinstance(X, NamedColumns) and not kinds:
+        recipe: Recipe | None = X.recipe
+        return recipe
     frame = None if isinstance(X, NamedColumns) else _frame(X)
     if frame is None:
         if kinds:
             raise ParameterError("kinds names columns, and X has no names; pass a data frame")
         return None
-    typed = any(isinstance(kind, nw.Categorical | nw.Enum) for kind in frame.schema.values())
+    typed = any(
+        isinstance(kind, nw.Categorical | nw.Enum | nw.String) for kind in frame.schema.values()
+    )
     if not kinds and not typed:
         return None
     table = Cells.of_frame(frame)
     table.refuse_unknown(kinds or {}, "kinds names columns that are not there,")
-    _refuse_text(frame, kinds or {})
+    _refuse_others(frame, kinds or {})
     found = [_found(name, table, kinds or {}) for name in table.names]
+    words = {str(name) for name, kind in frame.schema.items() if isinstance(kind, nw.String)}
+    _refuse(
+        [
+            one.column.name
+            for one in found
+            if one.column.name in words - set(kinds or {}) and one.column.kind not in _OF_WORDS
+        ]
+    )
     left = [f"{one.column.name} ({one.column.kind})" for one in found if not one.column.taken]
     if left:
         raise DataError(
@@ -61,17 +78,22 @@ def _frame(X: Any) -> nw.DataFrame[Any] | None:
         return None
 
 
-def _refuse_text(frame: nw.DataFrame[Any], kinds: Mapping[str, Any]) -> None:
-    text = [
+def _refuse_others(frame: nw.DataFrame[Any], kinds: Mapping[str, Any]) -> None:
+    """Refuse types that are neither numbers nor words, such as dates, unless `kinds` has them."""
+    others = [
         name
         for name, kind in frame.schema.items()
         if str(name) not in kinds
         and not (kind.is_numeric() or kind in (nw.Boolean, nw.Object, nw.Unknown))
-        and not isinstance(kind, nw.Categorical | nw.Enum)
+        and not isinstance(kind, nw.Categorical | nw.Enum | nw.String)
     ]
-    if text:
+    _refuse(others)
+
+
+def _refuse(names: list[str]) -> None:
+    if names:
         raise DataError(
-            f"X has columns that are not numbers: {listing(text)}; drop them or say in kinds what "
+            f"X has columns that are not numbers: {listing(names)}; drop them or say in kinds what "
             "they are"
         )
 
@@ -80,6 +102,6 @@ def _found(name: str, table: Cells, kinds: Mapping[str, Any]) -> Found:
     cells = table.column(name)
     if name in kinds:
         return asked_column(name, cells, kinds[name], table)
-    if name in table.levels:
+    if name in table.levels or any(isinstance(cell, str) for cell in cells):
         return find_column(name, cells, table)
     return Found(Column(name, Kind.NUMBER), "")

@@ -9,7 +9,8 @@
 | log                                           | its logarithm                                   |
 | yes/no, ordered                               | 0, 1, … by its levels; a number stays as it is  |
 | days                                          | days since 1970-01-01                           |
-| category, date, identifier, empty, copy, text | nothing: left out                               |
+| category                                      | the score of its level                          |
+| date, identifier, empty, copy, text           | nothing: left out                               |
 """
 
 from __future__ import annotations
@@ -54,7 +55,9 @@ class Kind(StrEnum):
         return self not in _LEFT_OUT
 
 
-_LEFT_OUT = frozenset({Kind.CATEGORY, Kind.DATE, Kind.IDENTIFIER, Kind.EMPTY, Kind.COPY, Kind.TEXT})
+_LEFT_OUT = frozenset({Kind.DATE, Kind.IDENTIFIER, Kind.EMPTY, Kind.COPY, Kind.TEXT})
+# The level of a category that all rare ones, and new ones, belong to.
+OTHER = "(other)"
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ class Column:
     """One column: its kind, and what is needed to read its cells.
 
     `levels` are texts, the code of each is its place; `decimal` and `unit` say how its numbers are
-    written, `dates` in which format its dates are.
+    written, `dates` in which format its dates are. `scores` are those of a category's levels.
     """
 
     name: str
@@ -71,11 +74,17 @@ class Column:
     decimal: str = "."
     unit: str = ""
     dates: str = ""
+    scores: tuple[float, ...] = ()
 
     @property
     def taken(self) -> bool:
-        """Whether it is a variable."""
-        return Kind(self.kind).taken
+        """Whether it is a variable; a category of one level is none."""
+        return Kind(self.kind).taken and (self.kind != Kind.CATEGORY or len(self.levels) > 1)
+
+    def scored(self, codes: FloatArray) -> FloatArray:
+        """Return the scores of codes, NaN for NaN."""
+        seen = np.where(np.isnan(codes), 0.0, codes).astype(np.int64)
+        return np.where(np.isnan(codes), np.nan, np.array(self.scores)[seen])
 
     def read(self, cells: Sequence[Any]) -> tuple[FloatArray, list[int]]:
         """Return the numbers, NaN where there is none, and the places of cells not understood."""
@@ -84,6 +93,8 @@ class Column:
         if self.kind == Kind.LOG:
             with np.errstate(divide="ignore", invalid="ignore"):
                 values = np.where(values > 0.0, np.log(values), np.nan)
+        if self.scores:
+            values = self.scored(values)
         if plain is not None and self.kind != Kind.LOG:
             return values, []
         gaps = np.flatnonzero(np.isnan(values)).tolist()
@@ -91,11 +102,12 @@ class Column:
 
     def _one_by_one(self, cells: Sequence[Any]) -> FloatArray:
         code_of = {key_of(level): k for k, level in enumerate(self.levels)}
+        rare = len(self.levels) - 1 if self.levels[-1:] == (OTHER,) else None
         style = Style(self.decimal, self.unit)
 
         def one(cell: Any) -> float | None:
             if self.levels:
-                return code_of.get(level_of(cell))
+                return code_of.get(level_of(cell), rare if text_of(cell) else None)
             if self.dates:
                 return days(cell, self.dates)
             return float(cell) if isinstance(cell, float | int) else style.read(text_of(cell))
@@ -110,7 +122,11 @@ def key_of(text: str) -> str:
 
 def level_of(cell: Any) -> str:
     """Return the key of the level that a cell holds: "none" may be one, and is a gap elsewhere."""
-    return "" if is_missing(cell) else key_of(str(cell))
+    if is_missing(cell):
+        return ""
+    # A column of whole numbers is one of floats as soon as it has gaps.
+    whole = isinstance(cell, float) and cell.is_integer()
+    return key_of(str(int(cell) if whole else cell))
 
 
 def plain_numbers(cells: Sequence[Any]) -> FloatArray | None:
@@ -135,6 +151,11 @@ class Recipe:
     def names(self) -> tuple[str, ...]:
         """The columns that are variables."""
         return tuple(column.name for column in self.columns if column.taken)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """What the variables are."""
+        return tuple(column.kind for column in self.columns if column.taken)
 
     def read(self, X: Any, what: str = "X", *, gaps: Collection[str]) -> FloatArray:
         """Return the variables of a data frame or of cells; columns left out may be missing.

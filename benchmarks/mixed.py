@@ -1,0 +1,132 @@
+"""Tables with discrete columns: one node for each variable, beside simpler ways to read them.
+
+A setting has ``graph``, ``nodes``, ``samples``, ``mechanism`` ("linear" for cuts of normal
+variables, "conditional" for conditional Gaussian and logistic equations) and ``discrete``, the
+share of discrete columns; or ``noise = "binary"`` for tables of 0 and 1. A method is one of
+READERS.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from analyticdag._typing import BoolArray, FloatArray
+from analyticdag.graphs import is_dag
+from analyticdag.linear import AnalyticDAG
+from analyticdag.metrics import compare
+from analyticdag.search import search_orders
+from analyticdag.simulate import Simulation, simulate
+from benchmarks.optional import optional
+from benchmarks.plan import Method, Scalar
+
+__all__ = ["READERS", "mixed"]
+
+Reader: TypeAlias = Callable[..., FloatArray]
+
+
+def mixed(
+    setting: Mapping[str, Scalar], method: Method, rng: np.random.Generator
+) -> dict[str, Any]:
+    """Errors of skeleton and class, and the processor time."""
+    arguments: dict[str, Any] = dict(setting)
+    nodes, samples = int(arguments.pop("nodes")), int(arguments.pop("samples"))
+    low, high = str(arguments.pop("weight_range", "0.4 to 1.0")).split(" to ")
+    drawn = simulate(
+        n_nodes=nodes,
+        n_samples=samples,
+        weight_range=(float(low), float(high)),
+        seed=int(rng.integers(2**31)),
+        **arguments,
+    )
+    start = time.process_time()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        estimate = READERS[method.call](drawn, **method.options)
+    seconds = time.process_time() - start
+    counts = compare(drawn.adjacency_matrix, estimate)
+    return {
+        "skeleton_errors": counts.missing + counts.extra,
+        "missing": counts.missing,
+        "extra": counts.extra,
+        "shd_cpdag": counts.shd_cpdag if is_dag(estimate) else None,
+        "n_edges": counts.n_estimated,
+        "cpu_seconds": seconds,
+    }
+
+
+def frame_of(drawn: Simulation) -> Any:
+    """The table as a data frame: categories as words, ordered columns with their order."""
+    pandas = optional("pandas", "pandas")
+    columns: dict[str, Any] = {}
+    for k, kind in enumerate(drawn.kinds or ("yes/no",) * drawn.n_nodes):
+        codes = drawn.data[:, k]
+        texts = [f"level {int(code)}" for code in codes] if kind != "number" else []
+        levels = [f"level {code}" for code in range(int(codes.max()) + 1)] if texts else []
+        columns[f"x{k}"] = (
+            pandas.Categorical(texts, categories=levels, ordered=kind == "ordered")
+            if texts
+            else codes
+        )
+    return pandas.DataFrame(columns)
+
+
+def _ours(drawn: Simulation) -> FloatArray:
+    """One node for each variable, categories as blocks, the better reading of the others."""
+    return AnalyticDAG(n_jobs=1).fit(frame_of(drawn)).adjacency_matrix_.astype(np.float64)
+
+
+def _searched(X: FloatArray) -> BoolArray:
+    found: BoolArray = search_orders(np.cov(X.T), len(X), random_state=0, n_jobs=1).weights != 0.0
+    return found
+
+
+def _codes(drawn: Simulation) -> FloatArray:
+    """Codes as numbers."""
+    return _searched(drawn.data).astype(np.float64)
+
+
+def _one_hot(drawn: Simulation) -> FloatArray:
+    """A column for each level but the first, each a node; joined by any joins their variables."""
+    columns, node = [], []
+    for k, kind in enumerate(drawn.kinds or ("yes/no",) * drawn.n_nodes):
+        x = drawn.data[:, k]
+        own = [x] if kind == "number" else [(x == level) * 1.0 for level in np.unique(x)[1:]]
+        columns += own
+        node += [k] * len(own)
+    arrows = np.zeros((drawn.n_nodes, drawn.n_nodes))
+    for i, j in np.argwhere(_searched(np.column_stack(columns))).tolist():
+        if node[i] != node[j]:
+            arrows[node[i], node[j]] += 1.0
+    return np.where(arrows > arrows.T, 1.0, np.where(arrows == arrows.T, np.sign(arrows), 0.0))
+
+
+def _logistic(drawn: Simulation, lambda1: float = 0.05) -> FloatArray:
+    """The path with the logistic loss."""
+    model = AnalyticDAG(loss="logistic", solver="adam", refine=False, lambda1=lambda1)
+    return model.fit(drawn.data).adjacency_matrix_.astype(np.float64)
+
+
+def _pgmpy(drawn: Simulation) -> FloatArray:
+    """Hill climbing by pgmpy with the BIC of conditional Gaussians."""
+    estimators = optional("pgmpy.estimators", "pgmpy")
+    frame = frame_of(drawn)
+    search = estimators.HillClimbSearch(frame)
+    found = search.estimate(scoring_method="bic-cg", show_progress=False)
+    arrows = np.zeros((drawn.n_nodes, drawn.n_nodes))
+    for a, b in found.edges():
+        arrows[int(a[1:]), int(b[1:])] = 1.0
+    return arrows
+
+
+READERS: dict[str, Reader] = {
+    "ours": _ours,
+    "codes": _codes,
+    "one-hot": _one_hot,
+    "logistic": _logistic,
+    "pgmpy": _pgmpy,
+}

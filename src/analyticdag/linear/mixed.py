@@ -1,0 +1,151 @@
+"""From a graph with discrete nodes to what is said about its edges: weights, parts, strengths.
+
+An edge between columns has the weight of least squares on all columns of the parents, in the units
+of the table: of a yes/no target, the change of its share. An edge of a category has many
+coefficients; they are its *parts*, and its weight is its *strength* in standard units,
+
+    sqrt(1 - det(S_jj given all parents) / det(S_jj given the others)),
+
+between 0 and 1; between columns that is the size of the partial correlation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+from scipy.stats import chi2
+
+from analyticdag._typing import BoolArray, FloatArray
+from analyticdag.fitting.design import LEVELS, Design, Reading
+from analyticdag.fitting.edges import (
+    NEAR,
+    Strength,
+    edge_strength,
+)
+from analyticdag.fitting.finish import Finished
+from analyticdag.least_squares import weights_on_parents
+from analyticdag.linear.blocks import log_det, slopes
+from analyticdag.linear.learn import Learned
+from analyticdag.linear.paths import Fit
+from analyticdag.moments import Moments
+from analyticdag.tables.recipe import Recipe
+
+Parts: TypeAlias = tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class MixedEdges:
+    """Weights [i, j], strengths, and the parts of edges that have such, by source and target."""
+
+    weights: FloatArray
+    strengths: FloatArray
+    parts: dict[tuple[int, int], Parts]
+
+
+@dataclass(frozen=True, eq=False)
+class Described:
+    """What a fit says about its edges: weights, slopes of the equations, errors, parts, and which
+    are near the border (None: as the search's own moments say)."""
+
+    weights: FloatArray
+    slopes: FloatArray
+    strength: Strength
+    parts: dict[tuple[int, int], Parts]
+    near: BoolArray | None = None
+
+
+def weighted(finished: Finished, weights: FloatArray) -> Finished:
+    """Return a graph with other weights."""
+    return replace(finished, weights=weights)
+
+
+def described(fit: Fit, learned: Learned, recipe: Recipe | None) -> Described:
+    """Describe the edges on the rows as they are."""
+    statistics, adjacency = fit.plain or fit.statistics, learned.finished.adjacency
+    strength = edge_strength(statistics.moments, adjacency)
+    if learned.reading is None and not (fit.statistics.ranks and fit.options.refine):
+        W = learned.finished.weights
+        return Described(W, W, strength, {})
+    W = weights_on_parents(statistics.moments, adjacency)
+    design = fit.design
+    if design is None or learned.reading is None:
+        return Described(W, W, strength, {})
+    levels = next(one for one in fit.readings if one.name == LEVELS)
+    found = mixed_edges(design, levels.moments, adjacency, _labels(design, recipe))
+    near = _near(design, learned.reading, adjacency, learned.trace.edge_price(learned.loss.name))
+    weights = np.array(found.weights)
+    for i, j in np.argwhere(adjacency).tolist():
+        if (i, j) not in found.parts:
+            weights[i, j] *= statistics.scale[i] / statistics.scale[j]
+    return Described(weights, W, _with_blocks(strength, found), found.parts, near)
+
+
+def _labels(design: Design, recipe: Recipe | None) -> list[tuple[str, ...]]:
+    """Return the levels that the columns of each category stand for; nothing for others."""
+    columns = [] if recipe is None else [column for column in recipe.columns if column.taken]
+    labels: list[tuple[str, ...]] = []
+    for k, is_block in enumerate(design.is_block.tolist()):
+        name_of = dict(zip(columns[k].scores, columns[k].levels, strict=True)) if is_block else {}
+        own = design.levels[design.columns_of(np.array([k]))].tolist()
+        labels.append(tuple(name_of.get(value, f"{value:g}") for value in own) if is_block else ())
+    return labels
+
+
+def _with_blocks(strength: Strength, found: MixedEdges) -> Strength:
+    """Give edges of categories their strength, and no standard error."""
+    error, partial = strength.standard_error.toarray(), strength.partial_correlation.toarray()
+    for edge in found.parts:
+        error[edge], partial[edge] = np.nan, found.strengths[edge]
+    return Strength(error, partial)
+
+
+def _near(design: Design, reading: Reading, adjacency: BoolArray, price: float) -> BoolArray:
+    """Return the edges within two standard errors of being dropped, as the reading sees them."""
+    strengths = mixed_edges(design, reading.moments, adjacency, [()] * len(adjacency)).strengths
+    first = np.cumsum(design.sizes) - design.sizes
+    n = reading.moments.samples_of[first]
+    gains = -n * np.log1p(-(np.minimum(strengths, 1.0 - 1e-15) ** 2))
+    freedom = np.outer(design.sizes, design.sizes)
+    # As the gain of a single column that accidents exceed as rarely.
+    single = chi2.isf(np.maximum(chi2.sf(gains, freedom), 1e-300), 1)
+    near: BoolArray = np.sqrt(single) - np.sqrt(price) < NEAR
+    return near | ~adjacency
+
+
+def mixed_edges(
+    design: Design, moments: Moments, adjacency: BoolArray, labels: list[tuple[str, ...]]
+) -> MixedEdges:
+    """Regress every node on its parents; `moments` are those of the columns of the design.
+
+    `labels` are the levels that the columns of each category stand for.
+    """
+    weights, strengths = np.zeros(adjacency.shape), np.zeros(adjacency.shape)
+    parts: dict[tuple[int, int], Parts] = {}
+    block = design.is_block
+    for j in np.flatnonzero(adjacency.any(axis=0)).tolist():
+        parents = np.flatnonzero(adjacency[:, j])
+        own, others = design.columns_of(np.array([j])), design.columns_of(parents)
+        S = moments.covariance_of(int(own[0]))
+        found = slopes(S, others, own)
+        whole = log_det(S, own, others)
+        for i in parents.tolist():
+            mine = design.node[others] == i
+            rise = log_det(S, own, others[~mine]) - whole
+            strengths[i, j] = np.sqrt(-np.expm1(-max(rise, 0.0)))
+            coefficients = found[mine]
+            if block[i] or block[j]:
+                weights[i, j] = strengths[i, j]
+                parts[i, j] = _parts(coefficients, labels[i], labels[j])
+            else:
+                weights[i, j] = coefficients[0, 0]
+    return MixedEdges(weights, strengths, parts)
+
+
+def _parts(coefficients: FloatArray, sources: tuple[str, ...], targets: tuple[str, ...]) -> Parts:
+    return tuple(
+        (" to ".join(filter(None, (source, target))), float(coefficients[a, b]))
+        for a, source in enumerate(sources or ("",))
+        for b, target in enumerate(targets or ("",))
+    )

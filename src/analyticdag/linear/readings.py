@@ -1,0 +1,199 @@
+"""Discrete columns: search both readings of them, and take the better graph.
+
+    cuts_instead(fit, found)     columns alone: the graph of "cuts", where it is the better one
+    search_readings(fit)         blocks of columns: the better graph of both readings
+
+`fitting/design.py` says what readings are. A graph with its reading says what the correlations of
+the scores should be: what its equations imply, for "cuts" of the latent correlations, brought back
+to scores by the series. The better graph has the lower
+
+    Σ_pairs n (observed - implied)²/variance  +  Σ_edges price
+
+This is the usual fit of models with latent correlations (diagonally weighted least squares), plus
+the price of the search. So a reading loses if it needs further edges, and if edges are missing that
+its fewer rows did not show.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from analyticdag._typing import BoolArray, IntArray
+from analyticdag._validation import correlations
+from analyticdag.fitting.design import CUTS, LEVELS, Design, Reading
+from analyticdag.fitting.finish import Finished
+from analyticdag.graphs import topological_order
+from analyticdag.least_squares import weights_on_parents
+from analyticdag.linear.blocks import implied_correlations
+from analyticdag.linear.misfit import effect_floor
+from analyticdag.linear.paths import Fit
+from analyticdag.linear.refine import Table, refine, starting_orders
+from analyticdag.losses import UnequalVariances
+from analyticdag.moments import Moments
+from analyticdag.optimize.trace import SearchRecord
+from analyticdag.tables.latent import MOST, score_correlations
+
+if TYPE_CHECKING:
+    from analyticdag.search.block_engine import BlockResult
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, eq=False)
+class Read:
+    """A graph, the record of its search, the reading that it was found with, and why."""
+
+    finished: Finished
+    record: SearchRecord
+    reading: Reading
+    why: str
+    seen: Fit | None = None  # what was searched, where every node is a column
+
+
+def cuts_instead(fit: Fit, levels: BoolArray, price: float) -> Read | None:
+    """Search with discrete columns as cuts; None where the graph of levels is no worse."""
+    if fit.options.traits.score not in (None, "unequal"):
+        return None  # the loss reads scales, which cuts do not have
+    reading = next((one for one in fit.readings if one.name == CUTS), None)
+    if reading is None:
+        return None
+    moments = _varying(reading.moments, fit).scaled(fit.statistics.scale)
+    cut = replace(fit, statistics=replace(fit.statistics, moments=moments))
+    starts = {"levels": topological_order(levels)}
+    finished, record = refine(cut, UnequalVariances.traits, starts)
+    costs = _costs(fit, reading, {LEVELS: levels, CUTS: finished.adjacency}, price)
+    if costs[CUTS] >= costs[LEVELS]:
+        return None
+    return Read(finished, record, reading, _why(CUTS, costs), cut)
+
+
+def search_readings(fit: Fit) -> Read:
+    """Search every reading where some nodes are blocks, and take the better graph."""
+    table, design = Table.of(fit), fit.design
+    assert design is not None
+    ordered, columns = design.in_order(table.order)
+    starts = starting_orders(table, equal=False)
+    found = {
+        reading.name: _searched(fit, table, ordered, columns, reading, starts)
+        for reading in fit.readings
+    }
+    if CUTS not in found:
+        return replace(found[LEVELS], why=f"discrete columns {_WORDS[LEVELS]}")
+    graphs = {name: read.finished.adjacency for name, read in found.items()}
+    price = found[LEVELS].record.price
+    costs = _costs(fit, found[CUTS].reading, graphs, price)
+    name = CUTS if costs[CUTS] < costs[LEVELS] else LEVELS
+    return replace(found[name], why=_why(name, costs))
+
+
+_WORDS = {LEVELS: "by their levels", CUTS: "as cuts of normal variables"}
+
+
+def _why(name: str, costs: dict[str, float]) -> str:
+    other = next(key for key in costs if key != name)
+    margin = costs[other] - costs[name]
+    return f"discrete columns {_WORDS[name]}, better by {margin:.1f} than {_WORDS[other]}"
+
+
+def _costs(
+    fit: Fit, reading: Reading, graphs: dict[str, BoolArray], price: float
+) -> dict[str, float]:
+    """Return misfit and price of the graph of each reading."""
+    from analyticdag.search import block_prices
+
+    design, scores = fit.design, reading.scores
+    assert design is not None
+    assert scores is not None
+    prices = block_prices(price, design.sizes)
+    costs = {}
+    for name, graph in graphs.items():
+        if name == LEVELS:
+            implied = implied_correlations(design, scores.R, graph)
+        else:
+            latent = correlations(reading.moments.S)
+            implied = implied_correlations(design, latent, graph)
+            implied = score_correlations(np.clip(implied, -MOST, MOST), scores.series)
+        left = (scores.R - implied) ** 2 / scores.variance
+        apart = design.node[:, None] < design.node
+        costs[name] = float(scores.n_samples * left[apart].sum() + prices[graph].sum())
+    return costs
+
+
+def _searched(
+    fit: Fit,
+    table: Table,
+    design: Design,
+    columns: IntArray,
+    reading: Reading,
+    starts: dict[str, IntArray],
+) -> Read:
+    """Search one reading; the floor on effects that the rows ask for is known after a first."""
+    from analyticdag.search import effect_price
+
+    moments = _varying(reading.moments, fit).in_order(columns)
+    asked, n = fit.options.min_effect, moments.n_samples
+    best = _blocks(fit, table, design, moments, starts, asked or 0.0)
+    floor = asked
+    if asked is None:
+        W = weights_on_parents(fit.statistics.moments, table.back_mask(best.adjacency))
+        floor = effect_floor(fit.statistics, W)
+        if effect_price(floor, n, equal=False) > best.price:
+            best = _blocks(fit, table, design, moments, starts, floor)
+    record = SearchRecord(
+        loss=UnequalVariances.traits.name,
+        score=best.score,
+        start=best.start,
+        price=best.price,
+        gamma=best.gamma,
+        min_effect=round(floor or 0.0, 6),
+        returns=best.returns,
+        contributions=tuple(
+            {"start": label, "initial": score, "local": score, "iterated": score}
+            | {"edges": edges, "seconds": 0.0}
+            for label, score, edges in best.ends
+        ),
+    )
+    adjacency = table.back_mask(best.adjacency) | fit.masks.required
+    return Read(Finished(adjacency.astype(np.float64), adjacency), record, reading, "")
+
+
+def _blocks(
+    fit: Fit,
+    table: Table,
+    design: Design,
+    moments: Moments,
+    starts: dict[str, IntArray],
+    min_effect: float,
+) -> BlockResult:
+    from analyticdag.search.block_engine import search_blocks
+
+    options, masks = fit.options, table.masks
+    return search_blocks(
+        moments,
+        design.sizes,
+        starts=starts,
+        gamma="auto" if options.gamma is None else options.gamma,
+        min_effect=min_effect,
+        effort=options.effort,
+        allowed=masks.allowed,
+        required=masks.required,
+        max_parents=masks.max_parents,
+        random_state=table.seed,
+        n_jobs=options.n_jobs,
+        progress=logger.info if options.verbose else None,
+    )
+
+
+def _varying(moments: Moments, fit: Fit) -> Moments:
+    """Give constant columns variance one, and nothing in common with others."""
+    constant: BoolArray = np.diag(moments.S) <= 0.0
+    if fit.design is not None:
+        constant = constant | fit.statistics.constant[fit.design.node]
+    if not constant.any():
+        return moments
+    S = np.where(constant[:, None] | constant, np.eye(len(constant)), moments.covariances)
+    return replace(moments, covariances=S)

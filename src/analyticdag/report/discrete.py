@@ -1,0 +1,49 @@
+"""What weights mean where variables are yes/no, ordered or categories, and parts by level."""
+
+from __future__ import annotations
+
+from analyticdag.drawing.picture import short_label
+from analyticdag.io.run import EdgeRecord, SavedRun
+from analyticdag.report.text import link
+from analyticdag.tables.recipe import Kind
+
+_SHOWN = 6
+_MEANING = {
+    Kind.YES_NO: "Yes/no variables ({names}) count as 0 and 1: a weight on one is the change of "
+    "its share for one more unit of the cause, one from it the difference between its two values.",
+    Kind.ORDERED: "Ordered variables ({names}) count as 0, 1, 2, …: a weight is per level.",
+    Kind.CATEGORY: "A link of a category ({names}) has a strength between 0 and 1 for a weight, "
+    "and no sign; what each level does, beside its most frequent one, stands in the report.",
+}
+
+
+def weight_notes(run: SavedRun) -> list[str]:
+    """Return a sentence for each kind of discrete variable that has a link."""
+    if run.look is None:
+        return []
+    linked = {run.names[k] for edge in run.edges for k in (edge.source, edge.target)}
+    kind_of = dict(zip(run.look.recipe.names, run.look.recipe.kinds, strict=True))
+    notes = []
+    for kind, meaning in _MEANING.items():
+        names = [name for name in run.names if name in linked and kind_of.get(name) == kind]
+        if names:
+            notes.append(meaning.format(names=_listing(names)))
+    return notes
+
+
+def part_lines(run: SavedRun) -> list[tuple[str, str]]:
+    """Return the parts of links of categories; an open link has none, they need a direction."""
+    return [(link(run, edge), _parts(edge)) for edge in run.edges if _has_parts(run, edge)]
+
+
+def _has_parts(run: SavedRun, edge: EdgeRecord) -> bool:
+    return bool(edge.parts) and not run.is_open(edge)
+
+
+def _parts(edge: EdgeRecord) -> str:
+    return ", ".join(f"{short_label(label)} {size:+.3g}" for label, size in edge.parts)
+
+
+def _listing(names: list[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(map(short_label, names[:_SHOWN])) + more

@@ -1,0 +1,263 @@
+"""The order search where some nodes are blocks of columns: starts, local search, disturbances.
+
+The price of an edge between blocks of k and l columns buys k·l coefficients: the gain of an
+accident is a chi-square with so many degrees of freedom, and its price is what such an accident
+exceeds as rarely as that of a single column exceeds its own (`price.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.stats import chi2
+
+from analyticdag._threads import in_threads
+from analyticdag._typing import BoolArray, FloatArray, IntArray
+from analyticdag.moments import Moments
+from analyticdag.orders import consistent_order
+from analyticdag.search import kernels
+from analyticdag.search.price import (
+    block_prices,
+    cautious_price,
+    checked_effect,
+    effect_price,
+    fair_price,
+    gamma_of,
+)
+from analyticdag.search.records import COLLINEAR
+from analyticdag.search.setting import checked_knowledge, checked_order, edge_penalty
+from analyticdag.search.starts import named_rng
+
+# As in `engine.py`: further random starts, and how often the best score has to come back.
+FURTHER_STARTS, RETURNS = 8, 3
+SAME = 1e-9
+NOTICEABLE = 0.5
+# Nodes that one disturbance puts elsewhere, at most.
+STEPS = 3
+
+
+@dataclass(frozen=True)
+class BlockResult:
+    """The best graph of blocks; `gains` are what its edges are worth, by source and target."""
+
+    adjacency: BoolArray
+    gains: FloatArray
+    score: float
+    price: float  # of an edge between single columns
+    gamma: float
+    start: str
+    returns: int
+    ends: tuple[tuple[str, float, int], ...]  # start, score and edges of every run
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Blocks of columns, and what is known about the edges between them."""
+
+    moments: Moments  # of the columns
+    sizes: IntArray
+    forbidden: BoolArray
+    required: BoolArray
+    cap: int
+    stop: kernels.Stop
+
+    @property
+    def first(self) -> IntArray:
+        """The first column of each node."""
+        ends: IntArray = np.cumsum(self.sizes)
+        return ends - self.sizes
+
+    def prices(self, price: float) -> FloatArray:
+        """Prices of all edges, where one between single columns has this one."""
+        return block_prices(price, self.sizes)
+
+    def data(self, price: float) -> kernels.Blocks:
+        """All of it for the kernels."""
+        d, first = self.moments.S.shape[0], self.first
+        return kernels.Blocks(
+            np.ascontiguousarray(self.moments.covariances),
+            self.moments.of[first] * (d * d),
+            self.moments.samples_of[first].astype(np.float64),
+            self.sizes,
+            self.prices(price),
+            self.forbidden,
+            self.required,
+            self.cap,
+        )
+
+    def log_det(self, node: int, parents: IntArray) -> float:
+        """log det of the covariance of a node given its parents; as the kernels see it."""
+        S = self.moments.covariance_of(int(self.first[node]))
+        own, others = self.columns([node]), self.columns(parents)
+        left = S[np.ix_(own, own)]
+        if len(others):
+            across = S[np.ix_(others, own)]
+            among = S[np.ix_(others, others)]
+            left = left - across.T @ np.linalg.lstsq(among, across, rcond=COLLINEAR)[0]
+        values = np.maximum(np.linalg.eigvalsh(left), COLLINEAR)
+        return float(np.log(values).sum())
+
+    def columns(self, nodes: ArrayLike) -> IntArray:
+        """The columns of some nodes."""
+        parts = [self.first[k] + np.arange(self.sizes[k]) for k in np.asarray(nodes, np.int64)]
+        return np.concatenate([np.empty(0, np.int64), *parts])
+
+    def gains(self, adjacency: BoolArray) -> FloatArray:
+        """What each edge of a graph is worth: n times what log det would rise without it."""
+        gains = np.zeros(adjacency.shape)
+        samples = self.moments.samples_of[self.first]
+        for i, j in np.argwhere(adjacency).tolist():
+            parents = np.flatnonzero(adjacency[:, j])
+            without = parents[parents != i]
+            rise = self.log_det(j, without) - self.log_det(j, parents)
+            gains[i, j] = samples[j] * max(rise, 0.0)
+        return gains
+
+
+def search_blocks(
+    moments: Moments,
+    sizes: IntArray,
+    *,
+    starts: Mapping[str, ArrayLike],
+    gamma: float | Literal["auto"] = "auto",
+    min_effect: float = 0.0,
+    effort: float = 1.0,
+    allowed: BoolArray | None = None,
+    required: BoolArray | None = None,
+    max_parents: int | None = None,
+    random_state: int | None = None,
+    n_jobs: int | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> BlockResult:
+    """Search over orders of the blocks; arguments are those of `search_orders`.
+
+    `moments` are those of the columns, block after block, scaled in any way.
+    """
+    d, n = len(sizes), moments.n_samples
+    forbidden, needed = checked_knowledge(allowed, required, max_parents, d)
+    nothing = np.zeros((d, d), np.bool_)
+    limit = d if max_parents is None else max_parents
+    task = Task(
+        moments,
+        np.ascontiguousarray(sizes, np.int64),
+        nothing if forbidden is None else forbidden,
+        nothing if needed is None else needed,
+        max(limit, 0 if needed is None else int(needed.sum(axis=0).max())),
+        kernels.Stop(),
+    )
+    floor = effect_price(checked_effect(min_effect), n, equal=False)
+    price = cautious_price(d) if isinstance(gamma, str) else edge_penalty(n, d, gamma)
+    tell = progress or _silent
+    tell(f"search over {d} nodes, some of them blocks, from {', '.join(starts)}")
+    price = max(price, floor)
+    runs = _runs(task, price, starts, random_state, n_jobs)
+    if isinstance(gamma, str):
+        fair = max(fair_price(_as_single(task, runs[0]), price, d), floor)
+        if fair < price - NOTICEABLE:
+            tell("weak effects are common: edges get cheaper")
+            price = fair
+            runs = _runs(task, price, {**starts, "cautious": runs[0].order}, random_state, n_jobs)
+    for k in range(round(FURTHER_STARTS * effort)):
+        if _returns(runs) >= RETURNS:
+            break
+        label = f"further-{k + 1}"
+        further = {label: named_rng(random_state, label).permutation(d)}
+        runs = _ranked(runs + _runs(task, price, further, random_state, n_jobs))
+    best = runs[0]
+    return BlockResult(
+        adjacency=best.adjacency,
+        gains=task.gains(best.adjacency),
+        score=best.score,
+        price=price,
+        gamma=gamma_of(price, n, d),
+        start=best.label,
+        returns=_returns(runs),
+        ends=tuple((run.label, run.score, int(run.adjacency.sum())) for run in runs),
+    )
+
+
+def _silent(message: str) -> None:
+    """Tell nobody."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Run:
+    label: str
+    order: IntArray
+    adjacency: BoolArray
+    score: float
+
+
+def _ranked(runs: list[_Run]) -> list[_Run]:
+    return sorted(runs, key=lambda run: (round(run.score, 6), run.label))
+
+
+def _returns(runs: list[_Run]) -> int:
+    best = runs[0].score
+    return sum(run.score - best <= SAME * max(abs(best), 1.0) for run in runs)
+
+
+def _runs(
+    task: Task,
+    price: float,
+    starts: Mapping[str, ArrayLike],
+    random_state: int | None,
+    n_jobs: int | None,
+) -> list[_Run]:
+    data, d = task.data(price), len(task.sizes)
+
+    def one(start: tuple[str, ArrayLike]) -> _Run:
+        label, order = start
+        begin = consistent_order(checked_order(order, d, label), task.required)
+        return _search(task, data, label, begin, named_rng(random_state, label))
+
+    return _ranked(in_threads(one, list(starts.items()), n_jobs, task.stop))
+
+
+def _search(
+    task: Task, data: kernels.Blocks, label: str, order: IntArray, rng: np.random.Generator
+) -> _Run:
+    """Local search, then disturbances: each is kept if what it led to is better."""
+    d = len(order)
+    graph = kernels.Ordered(order, int(task.sizes.sum()))
+    kernels.fit_order(data, graph, task.stop)
+    kernels.descend_blocks(data, graph, rng.permutation(d), task.stop)
+    gained = True
+    while gained and not task.stop.asked:
+        gained = False
+        for _ in range(max(d // 2, 1)):
+            gained |= _disturbed(task, data, graph, rng)
+    table = graph.arrays
+    adjacency = np.zeros((d, d), np.bool_)
+    for j in range(d):
+        adjacency[table["parents"][j, : table["count"][j]], j] = True
+    return _Run(label, table["order"].copy(), adjacency, float(table["value"].sum()))
+
+
+def _disturbed(
+    task: Task, data: kernels.Blocks, graph: kernels.Ordered, rng: np.random.Generator
+) -> bool:
+    """Put a few nodes elsewhere and repair; whether the score fell."""
+    table, d = graph.arrays, len(task.sizes)
+    names = ("order", "place", "parents", "count", "value")
+    before = {name: table[name].copy() for name in names}
+    for _ in range(int(rng.integers(1, STEPS + 1))):
+        kernels.move_to(data, graph, int(rng.integers(d)), int(rng.integers(d)), task.stop)
+    kernels.descend_blocks(data, graph, rng.permutation(d), task.stop)
+    if table["value"].sum() < before["value"].sum() - 1e-6:
+        return True
+    for name in names:
+        table[name][...] = before[name]
+    return False
+
+
+def _as_single(task: Task, run: _Run) -> FloatArray:
+    """Gains of edges as those of single columns that accidents exceed as rarely."""
+    gains = task.gains(run.adjacency)[run.adjacency]
+    freedom = np.outer(task.sizes, task.sizes)[run.adjacency]
+    found: FloatArray = chi2.isf(np.maximum(chi2.sf(gains, freedom), 1e-300), 1)
+    return found

@@ -1,0 +1,110 @@
+"""Categories: which levels stand for themselves, and a score for each.
+
+    group_levels(texts)            the levels of a column; rare ones are one level, "(other)"
+    scored(columns, values)        codes of categories replaced by scores
+
+The rule: a level in fewer than ten rows says next to nothing, and with more than twelve levels a
+column would buy its edges dearly. So the eleven most frequent levels with ten rows or more stand
+for themselves, and the rest are one level. Where that leaves a single level the column is left out.
+
+A category has no size, so as a number it stands by *scores*: one for each level, with mean 0 and
+variance 1 over the rows, in the direction in which the means of the other columns differ most
+between the levels (the first axis of a weighted singular value decomposition). What the search sees
+is not these but a column for each level (`fitting/design.py`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from analyticdag._typing import FloatArray
+from analyticdag.tables.recipe import OTHER, Column, Kind, key_of
+
+FEWEST_ROWS = 10
+MOST_LEVELS = 12
+# Scores of different levels differ by at least this, so that values tell levels apart.
+_APART = 1e-6
+
+
+def group_levels(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return the levels that stand for themselves, the most frequent first, and "(other)"."""
+    spelled: dict[str, str] = {}
+    for text in texts:
+        spelled.setdefault(key_of(text), text)
+    counts = Counter(map(key_of, texts))
+    ranked = sorted(counts, key=lambda key: (-counts[key], key))
+    kept = [key for key in ranked if counts[key] >= FEWEST_ROWS]
+    if len(ranked) > MOST_LEVELS:
+        kept = kept[: MOST_LEVELS - 1]
+    left = len(texts) - sum(counts[key] for key in kept)
+    if 0 < left < FEWEST_ROWS and kept:
+        kept.pop()
+    levels = tuple(spelled[key] for key in kept)
+    return (*levels, OTHER) if left else levels
+
+
+def scored(columns: Sequence[Column], values: FloatArray) -> tuple[tuple[Column, ...], FloatArray]:
+    """Give the levels of categories their scores; `values` are those of the columns taken."""
+    taken = [k for k, column in enumerate(columns) if column.taken]
+    blocks = {
+        place: _indicators(values[:, place], len(columns[k].levels))
+        for place, k in enumerate(taken)
+        if columns[k].kind == Kind.CATEGORY and not columns[k].scores
+    }
+    if not blocks:
+        return tuple(columns), values
+    others = {place: blocks.get(place, values[:, [place]]) for place in range(values.shape[1])}
+    units = {place: _unit(block) for place, block in others.items()}
+    found, numbers = list(columns), values.copy()
+    for place, block in blocks.items():
+        rest = [units[other] for other in range(values.shape[1]) if other != place]
+        scores = _scores(block, np.column_stack(rest) if rest else np.zeros((len(values), 1)))
+        k = taken[place]
+        found[k] = replace(columns[k], scores=tuple(scores.tolist()))
+        numbers[:, place] = found[k].scored(values[:, place])
+    return tuple(found), numbers
+
+
+def _indicators(codes: FloatArray, n_levels: int) -> FloatArray:
+    marks: FloatArray = (codes[:, None] == np.arange(n_levels)).astype(np.float64)
+    return marks
+
+
+def _unit(block: FloatArray) -> FloatArray:
+    """Return columns with mean 0 and variance 1, gaps at the mean."""
+    seen = ~np.isnan(block)
+    size = np.maximum(np.nanmax(np.abs(np.where(seen, block, 0.0)), axis=0), 1e-300)
+    small = block / size  # squares of 1e200 are no numbers
+    mean = np.nansum(small, axis=0) / np.maximum(seen.sum(axis=0), 1)
+    centred = np.where(seen, small - mean, 0.0)
+    sd = np.sqrt(np.mean(centred**2, axis=0))
+    unit: FloatArray = centred / np.where(sd > 0.0, sd, 1.0)
+    return unit
+
+
+def _scores(indicators: FloatArray, others: FloatArray) -> FloatArray:
+    """Return a score for each level: mean 0, variance 1, all different, in a sign of their own."""
+    counts = indicators.sum(axis=0)
+    share = np.maximum(counts, 1.0) / max(counts.sum(), 1.0)
+    # By mass, so that the places of the columns cannot matter, as rounding in an SVD would.
+    means = np.sqrt(share)[:, None] * (indicators.T @ others / np.maximum(counts, 1.0)[:, None])
+    means -= np.outer(np.sqrt(share), np.sqrt(share) @ means)
+    _, vectors = np.linalg.eigh(means @ means.T)
+    scores = vectors[:, -1] / np.sqrt(share)
+    scores = scores - share @ scores
+    spread = np.sqrt(share @ scores**2)
+    if not spread > 0.0:
+        scores, spread = np.arange(len(share), dtype=np.float64), 1.0
+    scores = scores / spread
+    if share @ scores**3 < 0.0:
+        scores = -scores
+    # Levels that agree in everything are told apart by their places.
+    order = np.argsort(scores, kind="stable")
+    steps = np.maximum(np.diff(scores[order]), _APART)
+    scores[order] = scores[order[0]] + np.concatenate([[0.0], np.cumsum(steps)])
+    found: FloatArray = np.round(scores, 9)
+    return found
