@@ -243,10 +243,19 @@ def test_importing_has_no_side_effect() -> None:
     assert report["changed"] == []
 
 
+def loaded_with(name: str) -> list[str]:
+    script = f"import json, sys, {name}; print(json.dumps({{'modules': sorted(sys.modules)}}))"
+    return in_fresh_interpreter(script)["modules"]
+
+
 def test_importing_leaves_optional_libraries_alone() -> None:
-    script = "import json, sys, analyticdag; print(json.dumps({'modules': sorted(sys.modules)}))"
-    loaded = in_fresh_interpreter(script)["modules"]
+    loaded = loaded_with("analyticdag")
     assert [name for name in FORBIDDEN_AT_IMPORT if name in loaded] == []
+
+
+def test_help_is_shown_without_numpy() -> None:
+    loaded = loaded_with("analyticdag.cli")
+    assert [name for name in ("numpy", "scipy", "networkx", "sklearn") if name in loaded] == []
 
 
 def tracked_text_files() -> list[Path]:

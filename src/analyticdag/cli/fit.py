@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from analyticdag._parameters import whole
 from analyticdag.cli.answer import tell
 from analyticdag.cli.model import Plan, check_model
 from analyticdag.cli.options import (
@@ -190,6 +189,8 @@ def _fit_and_save(
 
 def check_numbers(resamples: int, seed: int | None, max_steps: int | None) -> None:
     """Refuse, before any work, numbers that would be refused after it."""
+    # Not at the top: --help is shown without NumPy, in a third of the time.
+    from analyticdag._parameters import whole
     from analyticdag.stability.resamples import MOST_RESAMPLES
 
     whole("--resamples", resamples, 0, MOST_RESAMPLES)
