@@ -103,14 +103,20 @@ def _run(words: list[str], interrupt: Interrupt) -> int:
         return _explain(error)
     if code == INTERRUPTED:
         _say(interrupt.advice())
+    if not arguments:  # click before 8.2 shows the help and calls that a success
+        return _no_command()
     return code if isinstance(code, int) else 0
+
+
+def _no_command() -> int:
+    _say("no command was given; name one of those above")  # the help is on standard output
+    return 2
 
 
 def _explain(error: Exception) -> int:
     """Say in one line what went wrong, and return the exit code of its kind."""
-    if type(error).__name__ == "NoArgsIsHelpError":  # the help is on standard output already
-        _say("no command was given; name one of those above")
-        return 2
+    if type(error).__name__ == "NoArgsIsHelpError":
+        return _no_command()
     if hasattr(error, "format_message"):  # typer's, of options and arguments
         _say(f"{error.format_message()} --help lists the options.")
         return 2
