@@ -29,7 +29,7 @@ from analyticdag.simulate import random_dag
 from analyticdag.stability import bootstrap_effects
 
 OUT = Path(__file__).with_suffix(".json")
-D, ROWS, TABLES, RESAMPLED, RESAMPLES = 8, (200, 1000), 50, 8, 40
+D, ROWS, TABLES, RESAMPLED, RESAMPLES = 8, (200, 1000), 50, 5, 40
 Spans = dict[tuple[int, int], tuple[float, float]]
 
 

@@ -151,6 +151,8 @@ def test_open_edges_are_said_aloud() -> None:
     assert rows["sbp"].smallest_mean < rows["sbp"].largest_mean
     with pytest.warns(OpenEdgesWarning, match="age — sbp"):
         model.sample(2, do={"age": 70.0})
+    with pytest.warns(OpenEdgesWarning, match="sbp — age"):
+        model.predict(health(), target="sbp")
 
 
 def test_predict_uses_causes_only() -> None:

@@ -73,6 +73,7 @@ def _show(sachs: Dataset, folder: Path, console: Console) -> None:
         "What to try next:\n"
         "  analyticdag fit your-table.csv --resamples 100   which links are certain?\n"
         "  AnalyticDAG().fit(your_table).edges_             the same in Python\n"
+        "  analyticdag effects RUN --on Akt                 what moves Akt? (RUN: as saved above)\n"
         "  docs/questions.md                                what people ask next"
     )
 

@@ -8,7 +8,7 @@ one member with a warning that names the edges.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,7 +53,7 @@ def intervene(model: Any, do: Mapping[Hashable, float], *, level: float = 0.95) 
     half = float(special.ndtri(0.5 + level / 2.0)) * sds
     own = next((k for k, e in enumerate(every) if e is known.equations), 0)
     if (np.ptp(means, axis=0) > _ROUNDING * known.sd).any():
-        _warn(known, list(setting), stacklevel=3)
+        warn_of_open(_open_pairs(known, setting), stacklevel=3)
     return [
         Outcome(
             name=name,
@@ -75,7 +75,7 @@ def sample(
     known, n = Known.of(model), whole("n", n, 1)
     setting = _setting(known, do or {})
     if any(known.open_at(x) for x in setting):
-        _warn(known, list(setting), stacklevel=3)
+        warn_of_open(_open_pairs(known, setting), stacklevel=3)
     equations, rng = known.equations, np.random.default_rng(seed)
     noise = rng.standard_normal((n, len(known.names))) * np.sqrt(equations.variances)
     rows = np.zeros_like(noise)
@@ -109,11 +109,16 @@ def _sd(known: Known, cut: Equations, setting: dict[int, float]) -> FloatArray:
     return sd
 
 
-def _warn(known: Known, nodes: list[int], *, stacklevel: int) -> None:
-    pairs = [f"{known.names[x]} — {known.names[v]}" for x in nodes for v in known.open_at(x)]
+def warn_of_open(pairs: list[tuple[Hashable, Hashable]], *, stacklevel: int) -> None:
+    """Warn that an answer depends on open edges, and name them."""
+    listed = ", ".join(f"{a} — {b}" for a, b in pairs[:10])
     warnings.warn(
-        f"the answer depends on edges whose direction is open: {', '.join(pairs[:10])}; settle "
-        "them with knowledge, or read the range over the members",
+        f"the answer depends on edges whose direction is open: {listed}; settle them with "
+        "knowledge, or read the range over the members",
         OpenEdgesWarning,
         stacklevel=stacklevel + 1,
     )
+
+
+def _open_pairs(known: Known, nodes: Iterable[int]) -> list[tuple[Hashable, Hashable]]:
+    return [(known.names[x], known.names[v]) for x in nodes for v in known.open_at(x)]

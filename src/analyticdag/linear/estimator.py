@@ -28,6 +28,7 @@ from analyticdag._watch import watched
 from analyticdag.acyclicity import Acyclicity
 from analyticdag.effects import Outcome, intervene, sample
 from analyticdag.effects.known import position_of
+from analyticdag.effects.what_if import warn_of_open
 from analyticdag.errors import NotConvergedWarning, ParameterError, ScaleWarning
 from analyticdag.fitting.checkpoint import held_checkpoint
 from analyticdag.fitting.edges import FixedBy
@@ -332,7 +333,8 @@ class AnalyticDAG(HasLadder, GraphEstimator):
     def predict(self, X: Any, target: Hashable | None = None) -> FloatArray:
         """Return what the learned equations expect of `target`, or of every column, in each row.
 
-        A column is predicted from its direct causes only; one without causes by its mean. For a
+        A column is predicted from its direct causes only; one without causes by its mean. Where it
+        is open which columns cause the target, those of `graph_` are used, with a warning. For a
         gap (missing="em") stands what the rest of the row makes of it, for a level its score.
         """
         check_is_fitted(self)
@@ -343,7 +345,13 @@ class AnalyticDAG(HasLadder, GraphEstimator):
         expected: FloatArray = self.mean_ + (values - self.mean_) @ weights
         if target is None:
             return expected
-        return expected[:, position_of(list(self.graph_.nodes), target, "target")]
+        names = list(self.class_graph_.nodes)
+        place = position_of(names, target, "target")
+        open_edges = self.class_graph_.in_edges(names[place], data="open")
+        pairs = [(names[place], cause) for cause, _, is_open in open_edges if is_open]
+        if pairs:
+            warn_of_open(pairs, stacklevel=2)
+        return expected[:, place]
 
     @property
     def slopes_(self) -> FloatArray:
