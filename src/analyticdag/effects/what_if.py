@@ -11,13 +11,14 @@ import warnings
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, NamedTuple
 
+import networkx as nx
 import numpy as np
 from scipy import special
 
 from analyticdag._parameters import LARGEST, number, whole
 from analyticdag._typing import FloatArray
 from analyticdag.effects.equations import Equations
-from analyticdag.effects.known import Known
+from analyticdag.effects.known import Known, position_of
 from analyticdag.errors import OpenEdgesWarning, ParameterError
 from analyticdag.graphs import topological_order
 
@@ -53,7 +54,7 @@ def intervene(model: Any, do: Mapping[Hashable, float], *, level: float = 0.95) 
     half = float(special.ndtri(0.5 + level / 2.0)) * sds
     own = next((k for k, e in enumerate(every) if e is known.equations), 0)
     if (np.ptp(means, axis=0) > _ROUNDING * known.sd).any():
-        warn_of_open(_open_pairs(known, setting), stacklevel=3)
+        _warn_of_open(_open_pairs(known, setting), stacklevel=3)
     return [
         Outcome(
             name=name,
@@ -75,7 +76,7 @@ def sample(
     known, n = Known.of(model), whole("n", n, 1)
     setting = _setting(known, do or {})
     if any(known.open_at(x) for x in setting):
-        warn_of_open(_open_pairs(known, setting), stacklevel=3)
+        _warn_of_open(_open_pairs(known, setting), stacklevel=3)
     equations, rng = known.equations, np.random.default_rng(seed)
     noise = rng.standard_normal((n, len(known.names))) * np.sqrt(equations.variances)
     rows = np.zeros_like(noise)
@@ -109,7 +110,18 @@ def _sd(known: Known, cut: Equations, setting: dict[int, float]) -> FloatArray:
     return sd
 
 
-def warn_of_open(pairs: list[tuple[Hashable, Hashable]], *, stacklevel: int) -> None:
+def target_place(graph: nx.DiGraph, target: Hashable) -> int:
+    """Return the column of a target of prediction; warn where its causes are open."""
+    names = list(graph.nodes)
+    place = position_of(names, target, "target")
+    edges = graph.in_edges(names[place], data="open")
+    pairs = [(names[place], cause) for cause, _, is_open in edges if is_open]
+    if pairs:
+        _warn_of_open(pairs, stacklevel=3)
+    return place
+
+
+def _warn_of_open(pairs: list[tuple[Hashable, Hashable]], *, stacklevel: int) -> None:
     """Warn that an answer depends on open edges, and name them."""
     listed = ", ".join(f"{a} — {b}" for a, b in pairs[:10])
     warnings.warn(

@@ -27,8 +27,7 @@ from analyticdag._validation import (
 from analyticdag._watch import watched
 from analyticdag.acyclicity import Acyclicity
 from analyticdag.effects import Outcome, intervene, sample
-from analyticdag.effects.known import position_of
-from analyticdag.effects.what_if import warn_of_open
+from analyticdag.effects.what_if import target_place
 from analyticdag.errors import NotConvergedWarning, ParameterError, ScaleWarning
 from analyticdag.fitting.checkpoint import held_checkpoint
 from analyticdag.fitting.edges import FixedBy
@@ -333,9 +332,8 @@ class AnalyticDAG(HasLadder, GraphEstimator):
     def predict(self, X: Any, target: Hashable | None = None) -> FloatArray:
         """Return what the learned equations expect of `target`, or of every column, in each row.
 
-        A column is predicted from its direct causes only; one without causes by its mean. Where it
-        is open which columns cause the target, those of `graph_` are used, with a warning. For a
-        gap (missing="em") stands what the rest of the row makes of it, for a level its score.
+        From direct causes in `graph_` only; where open edges matter to a target, with a warning.
+        For a gap (missing="em") stands what the rest of the row makes of it, for a level its score.
         """
         check_is_fitted(self)
         if self.loss_traits_.binary:
@@ -345,13 +343,7 @@ class AnalyticDAG(HasLadder, GraphEstimator):
         expected: FloatArray = self.mean_ + (values - self.mean_) @ weights
         if target is None:
             return expected
-        names = list(self.class_graph_.nodes)
-        place = position_of(names, target, "target")
-        open_edges = self.class_graph_.in_edges(names[place], data="open")
-        pairs = [(names[place], cause) for cause, _, is_open in open_edges if is_open]
-        if pairs:
-            warn_of_open(pairs, stacklevel=2)
-        return expected[:, place]
+        return expected[:, target_place(self.class_graph_, target)]
 
     @property
     def slopes_(self) -> FloatArray:
