@@ -378,6 +378,8 @@ class AnalyticDAG(HasLadder, GraphEstimator):
         if not self.status_.converged:
             warnings.warn(self.advice_, NotConvergedWarning, stacklevel=3)
         warn_about_ignored(self, path=bool(learned.trace.records), stacklevel=3)
+        if self.status_ is Status.INTERRUPTED:
+            raise KeyboardInterrupt(self.advice_)  # the caller's loop ends; the best so far is kept
         return self
 
 

@@ -120,7 +120,7 @@ def _by_search(fit: Fit) -> Learned:
     if plan.path:
         path = follow_path(fit, fit.seen, _loss_of_path(fit), options.lambda1, Start.of(fit))
     found = _search(fit, _order_of(fit, path))
-    if options.auto and path is None:
+    if options.auto and path is None and not found.record.interrupted:
         plan = after_the_search(statistics, found.record)
         if plan.path:
             path = follow_path(fit, fit.seen, _loss_of_path(fit), options.lambda1, Start.of(fit))
@@ -137,7 +137,7 @@ def _by_search(fit: Fit) -> Learned:
         finished,
         found.loss,
         trace,
-        Status.SEARCHED,
+        Status.INTERRUPTED if any(one.interrupted for one in found.records) else Status.SEARCHED,
         n_iter,
         options.w_threshold,
         choice=found.choice and replace(found.choice, shape=told(shaped)),
@@ -193,7 +193,8 @@ def _search(fit: Fit, starts: dict[str, IntArray]) -> _Found:
         return _Found(finished, unequal, (record,), choice)
     finished, record = refine(fit, equal, starts)
     choice = choose_loss(statistics, finished.weights, finished.weights)
-    if choice.loss == EQUAL and variances_agree(statistics, finished.weights):
+    agree = choice.loss == EQUAL and variances_agree(statistics, finished.weights)
+    if agree or record.interrupted:
         return _Found(finished, equal, (record,), choice)
     other, other_record = refine(fit, unequal, starts)
     choice = choose_loss(statistics, finished.weights, other.weights)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -124,7 +124,8 @@ def refine(
         starts |= starting_orders(table, equal=equal)
         best = _search(fit, table, loss, starts, gamma, asked or 0.0)
         floor = effect_floor(fit.statistics, best.weights) if asked is None else asked
-        if effect_price(floor, fit.statistics.n_samples, equal=equal) > best.price:
+        dearer = effect_price(floor, fit.statistics.n_samples, equal=equal) > best.price
+        if dearer and not best.interrupted:
             starts |= {"without a floor": table.start(best.order)}
             best = _search(fit, table, loss, starts, gamma, floor)
     record = SearchRecord(
@@ -135,6 +136,7 @@ def refine(
         gamma=best.gamma,
         min_effect=round(floor, 6),
         returns=best.returns,
+        interrupted=best.interrupted,
         contributions=tuple(asdict(c) for c in best.contributions),
     )
     adjacency = (best.weights != 0.0) | fit.masks.required
@@ -149,11 +151,12 @@ def _search(
     gamma: float | None,
     min_effect: float,
 ) -> SearchResult:
-    from analyticdag.search import search_orders
+    from analyticdag.search import Interrupted, search_orders
 
     options, masks, moments = fit.options, table.masks, table.moments
     assert loss.score is not None
-    found = search_orders(
+    search = partial(
+        search_orders,
         moments.S,
         moments.n_samples,
         score=loss.score,
@@ -169,4 +172,7 @@ def _search(
         n_jobs=options.n_jobs,
         progress=logger.info if options.verbose else None,
     )
-    return table.back(found)
+    try:
+        return table.back(search())
+    except Interrupted as stopped:  # the estimator ends with it
+        return table.back(stopped.best)

@@ -44,6 +44,10 @@ class Status(Enum):
         "equivalence class, cpdag_, and graph_ is one member of it: edges_ says which directions "
         "are not fixed; pass a Knowledge(...) to fix them"
     )
+    INTERRUPTED = (
+        "interrupted (Ctrl-C) while the search went on: this is the best graph so far; fit again, "
+        "with a smaller effort if it takes too long"
+    )
     STEP_VANISHED = (
         "the step length shrank to nothing at the edge of the constraint's domain; use a larger s "
         "in the schedule, or Adam(on_leaving='reset')"
@@ -118,6 +122,7 @@ class SearchRecord:
     gamma: float = 0.0
     min_effect: float = 0.0
     returns: int = 0
+    interrupted: bool = False  # by Ctrl-C: the best so far
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain data, as JSON can hold it."""

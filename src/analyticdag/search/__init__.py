@@ -53,12 +53,19 @@ from analyticdag._compiled import compiled_first
 __path__ = compiled_first(__path__)
 
 # Only now: the kernels are found by way of the path.
-from analyticdag.search.engine import Contribution, SearchResult, search_orders, select_parents
+from analyticdag.search.engine import (
+    Contribution,
+    Interrupted,
+    SearchResult,
+    search_orders,
+    select_parents,
+)
 from analyticdag.search.price import block_prices, effect_price
 from analyticdag.search.setting import default_gamma, edge_penalty, graph_score
 
 __all__ = [
     "Contribution",
+    "Interrupted",
     "SearchResult",
     "block_prices",
     "default_gamma",

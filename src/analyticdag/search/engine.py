@@ -11,7 +11,7 @@ depends on how many threads there are: random numbers derive from the seed and t
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -96,6 +96,15 @@ class SearchResult:
     start: str
     returns: int  # runs that ended at this score
     contributions: tuple[Contribution, ...]
+    interrupted: bool = False  # by Ctrl-C: the best so far
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C while a search went on; `best` is the best graph so far."""
+
+    def __init__(self, best: SearchResult) -> None:
+        super().__init__("the search was interrupted; `best` is the best graph so far")
+        self.best = best
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +146,8 @@ def search_orders(
     some of the rows out of their equations. `starts` maps labels to orders to start from (None:
     cheap ones); equal variances add an order of their own.
     `n_jobs` threads are used, all processors if None; the result does not depend on it. `progress`
-    is told what happens, in words.
+    is told what happens, in words. Ctrl-C raises `Interrupted`, a KeyboardInterrupt that holds the
+    best graph so far, once every start was searched.
     """
     cov = checked_covariance(S)
     moments = moments or Moments.shared(cov, n_samples)
@@ -168,6 +178,8 @@ def search_orders(
         runs = local_runs(setting, work.starts, n_jobs, stop)
     if layered is None or starts_disagree(setting, runs):
         runs = work.iterated(setting, runs)
+    if work.interrupted:
+        raise Interrupted(work.result(setting, runs))
     return work.result(setting, runs)
 
 
@@ -182,6 +194,7 @@ class Work:
     effort: float
     tell: Callable[[str], None]
     stop: Stop
+    interrupted: bool = False
 
     def weights(self, setting: Setting, runs: list[Run]) -> FloatArray:
         """Weights of the best graph."""
@@ -190,12 +203,23 @@ class Work:
     def iterated(self, setting: Setting, runs: list[Run]) -> list[Run]:
         """Iterated search from the best runs, then from random orders, until the best comes back.
 
-        All runs, best first.
+        All runs, best first; after an interrupt as far as they came.
         """
+        known = runs
+        try:
+            for ended in self._rounds(setting, runs):
+                known = ended
+        except KeyboardInterrupt:
+            self.interrupted = True
+        return sorted(known, key=lambda run: (round(run.iterated, TIES), run.label))
+
+    def _rounds(self, setting: Setting, runs: list[Run]) -> Iterator[list[Run]]:
+        """All runs, after each round of searches."""
         d = len(setting.S)
         many = ITERATED if d <= LARGE else ITERATED_LARGE
         self.tell(f"iterated search from {', '.join(run.label for run in runs[:many])}")
         ended, waiting = self._search_on(setting, runs[:many]), runs[many:]
+        yield ended + waiting
         # Orders that ignore the scale are of no use where it is known.
         share = 0.0 if setting.equal else min(1.0, LARGE / 2.0 / d)
         budget = round(FURTHER_STARTS * self.effort * share)
@@ -205,7 +229,7 @@ class Work:
             labels = [f"further-{k + 1}" for k in range(first, min(first + many, budget))]
             orders = {name: self._rng(name).permutation(len(setting.S)) for name in labels}
             ended += self._search_on(setting, local_runs(setting, orders, self.n_jobs, self.stop))
-        return sorted(ended + waiting, key=lambda run: (round(run.iterated, TIES), run.label))
+            yield ended + waiting
 
     def _search_on(self, setting: Setting, runs: list[Run]) -> list[Run]:
         return in_threads(
@@ -233,6 +257,7 @@ class Work:
             start=runs[0].label,
             returns=returns(runs),
             contributions=tuple(contribution(run) for run in runs),
+            interrupted=self.interrupted,
         )
 
 
