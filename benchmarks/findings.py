@@ -194,7 +194,7 @@ FINDINGS: Sequence[Finding] = (
         "variables has a mean SHD of {analyticdag shd_cpdag} for analyticdag and {FLOP shd_cpdag} "
         "for FLOP.",
         caveat="Simulated; the other bars break the model on purpose, and everybody gets worse.",
-        page="index.md",
+        page="realistic.md",
     ),
     Finding(
         key="standardised",

@@ -57,11 +57,11 @@ def notices(run: SavedRun) -> list[str]:
 def wrong_model(run: SavedRun) -> list[str]:
     """Say that the rows contradict the model, and what that does to the arrows."""
     excess = (run.parameters.get("search") or {}).get("excess")
-    arrows = [edge for edge in run.edges if edge.probability is not None and not run.is_open(edge)]
+    directed = [edge.direction_probability for edge in run.edges if not run.is_open(edge)]
+    arrows = [share for share in directed if share is not None]
     if excess is None or excess < _CLEARLY or not arrows:
         return []
-    sure = [edge.direction_probability or 0.0 for edge in arrows]
-    wrong = round(sum(1.0 - p for p in sure))
+    wrong = round(sum(1.0 - share for share in arrows))
     return [
         "The model is clearly wrong for these rows: they do not look like linear effects plus "
         "independent noise (relations that bend, columns of few values, or rows of different "

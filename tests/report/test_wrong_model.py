@@ -1,0 +1,29 @@
+"""Where the rows contradict the model, the page says so before it shows arrows."""
+
+from __future__ import annotations
+
+from analyticdag import AnalyticDAG
+from analyticdag.io import record_of
+from analyticdag.report.page import render_report
+from analyticdag.report.text import notices
+from analyticdag.simulate import simulate
+
+
+def page_of(levels: int | None) -> tuple[list[str], str]:
+    X = simulate(
+        "UD1.5", n_nodes=12, n_samples=3000, effects=(0.05, 2.0), levels=levels, seed=8
+    ).data
+    run = record_of(AnalyticDAG(solver="order", n_jobs=1).fit(X))
+    return notices(run), render_report(run)
+
+
+def test_a_wrong_model_is_named_before_the_graph() -> None:
+    said, page = page_of(levels=3)
+    assert said[0].startswith("The model is clearly wrong for these rows")
+    assert page.index("The model is clearly wrong") < page.index('id="graph-section"')
+
+
+def test_a_model_that_fits_is_not() -> None:
+    said, page = page_of(levels=None)
+    assert not any("clearly wrong" in text for text in said)
+    assert "Linked</abbr>" in page
