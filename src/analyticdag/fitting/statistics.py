@@ -151,6 +151,14 @@ class Statistics:
         floor = VARIANCE_FLOOR * np.diag(self.S)
         return np.maximum(self.moments.residual_variances(W), floor)
 
+    def noise_variances(self, W: FloatArray, *, pooled: bool) -> FloatArray:
+        """Return the noise variances, one for all if pooled; zero for constant columns."""
+        v = self.residual_variances(W)
+        varies = ~self.constant
+        if pooled and varies.any():
+            v[varies] = np.average(v[varies], weights=self.moments.samples_of[varies])
+        return np.where(varies, v, 0.0)
+
     def undisturbed_mean(self, W: FloatArray) -> FloatArray:
         """Return the mean of the columns, in their own units, where nothing is done to any."""
         if self.perturbed is None:

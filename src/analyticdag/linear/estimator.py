@@ -371,7 +371,7 @@ class AnalyticDAG(HasLadder, GraphEstimator):
         self.mean_, self.scale_ = statistics.undisturbed_mean(W), statistics.scale
         self.moments_ = statistics.moments
         pooled = learned.loss.variances == "equal"
-        self.noise_variances_ = _noise_variances(statistics, W, pooled=pooled)
+        self.noise_variances_ = statistics.noise_variances(W, pooled=pooled)
         if self.status_ is Status.SEARCHED and any(e.fixed_by is _OPEN for e in self.edges_):
             self.status_ = Status.CLASS_FOUND
         self.advice_ = str(self.status_.value)
@@ -391,12 +391,3 @@ def _warn_about_scales(statistics: Statistics, options: Options) -> None:
             ScaleWarning,
             stacklevel=3,
         )
-
-
-def _noise_variances(statistics: Statistics, W: FloatArray, *, pooled: bool) -> FloatArray:
-    """Return the noise variance of each column; zero for constant ones."""
-    v = statistics.residual_variances(W)
-    varies = ~statistics.constant
-    if pooled and varies.any():
-        v[varies] = np.average(v[varies], weights=statistics.moments.samples_of[varies])
-    return np.where(varies, v, 0.0)
