@@ -59,6 +59,15 @@ def test_measured_facts_are_those_of_the_records(page: str) -> None:
     assert fill(text, ROOT / "docs" / "benchmarks" / "records") == text
 
 
+@pytest.mark.parametrize(
+    "words", ["categorical", "missing", "confounder", "DoWhy", "How many rows do I need"]
+)
+def test_search_finds_a_page_by_the_question(words: str) -> None:
+    """The search of the site ranks headings first."""
+    headings = re.findall(r"^## (.*)$", (ROOT / "docs/questions.md").read_text("utf-8"), re.M)
+    assert any(words in heading for heading in headings)
+
+
 def test_every_finding_has_its_charts() -> None:
     figures = ROOT / "docs" / "benchmarks" / "figures"
     for finding in FINDINGS:
