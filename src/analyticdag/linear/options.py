@@ -295,7 +295,7 @@ def _check_loss(options: Options) -> None:
         raise ParameterError(
             f"loss={traits.name!r} is for the path of Adam alone: use loss={traits.name!r}, "
             "solver='adam', refine=False and lambda1=0.01, all four; the default loss='auto' takes "
-            "0/1 columns as they are and makes fewer errors"
+            "0/1 columns as they are (docs/benchmarks/tables.md compares them)"
         )
     if options.refine and traits.score is None:
         raise ParameterError(

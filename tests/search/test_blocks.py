@@ -1,0 +1,68 @@
+"""The search over blocks: the same graphs as the search over columns, and laws of its own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import chi2
+
+from analyticdag.graphs import is_dag, to_cpdag
+from analyticdag.moments import Moments
+from analyticdag.search import block_prices, search_orders
+from analyticdag.search.block_engine import search_blocks
+from analyticdag.simulate import simulate
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_blocks_of_one_column_give_the_graph_of_the_columns(seed: int) -> None:
+    drawn = simulate("ER2", n_nodes=10, n_samples=500, seed=seed, standardize=True)
+    S = np.cov(drawn.data.T, bias=True)
+    columns = search_orders(S, 500, gamma=0.5, random_state=0)
+    starts = {"a": np.arange(10), "b": np.arange(10)[::-1]}
+    blocks = search_blocks(
+        Moments.shared(S, 500), np.ones(10, np.int64), starts=starts, gamma=0.5, random_state=0
+    )
+    assert blocks.score <= columns.score + 1e-6 * abs(columns.score)
+    np.testing.assert_array_equal(to_cpdag(blocks.adjacency), to_cpdag(columns.weights != 0.0))
+
+
+def drawn_blocks(n: int = 2000) -> tuple[Moments, np.ndarray]:
+    """Three blocks of two columns in a chain, and a column beside."""
+    rng = np.random.default_rng(0)
+    a = rng.standard_normal((n, 2))
+    b = a @ [[0.8, 0.0], [0.5, 0.6]] + rng.standard_normal((n, 2))
+    c = b @ [[0.0, 0.7], [0.6, 0.0]] + rng.standard_normal((n, 2))
+    X = np.column_stack([a, b, c, rng.standard_normal(n)])
+    return Moments.of_rows(X), np.array([2, 2, 2, 1])
+
+
+def test_blocks_enter_and_leave_together() -> None:
+    moments, sizes = drawn_blocks()
+    found = search_blocks(moments, sizes, starts={"r": np.array([3, 2, 1, 0])}, random_state=0)
+    assert is_dag(found.adjacency)
+    joined = found.adjacency | found.adjacency.T
+    assert {tuple(pair) for pair in np.argwhere(np.triu(joined)).tolist()} == {(0, 1), (1, 2)}
+    assert (found.gains[found.adjacency] > block_prices(found.price, sizes)[0, 1]).all()
+
+
+def test_knowledge_is_obeyed() -> None:
+    moments, sizes = drawn_blocks()
+    allowed, required = np.ones((4, 4), bool), np.zeros((4, 4), bool)
+    allowed[0, 1] = allowed[1, 0] = False
+    required[3, 0] = True
+    found = search_blocks(
+        moments, sizes, starts={"r": np.arange(4)}, allowed=allowed, required=required,
+        max_parents=1, random_state=0,
+    )  # fmt: skip
+    assert not found.adjacency[0, 1]
+    assert not found.adjacency[1, 0]
+    assert found.adjacency[3, 0]
+    assert found.adjacency.sum(axis=0).max() == 1
+
+
+def test_the_price_is_exceeded_as_rarely_whatever_the_size() -> None:
+    prices = block_prices(15.0, np.array([1, 2, 4]))
+    np.testing.assert_allclose(prices, prices.T)
+    assert prices[0, 0] == 15.0
+    assert chi2.sf(prices[1, 2], 8) == pytest.approx(chi2.sf(15.0, 1))
+    assert block_prices(1e6, np.array([1, 3]))[1, 1] == 9e6
