@@ -13,7 +13,7 @@ the mean, is of its claim alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -89,12 +89,17 @@ class Claim:
         )
 
 
-def paired_table(records: Sequence[Record], words: Sequence[str]) -> str:
-    """A line for each claim: difference, interval, better / equal / worse, p and verdict."""
+def paired_table(records: Sequence[Record], words: Sequence[str], known: Collection[str]) -> str:
+    """A line for each claim: difference, interval, better / equal / worse, p and verdict.
+
+    A method that is not ``known`` is a typo, one without records has not been run.
+    """
     metric, text = words[0], " ".join(words[1:])
     varying, _ = split_keys(records)
     rows, pooled = [], []
     for claim in map(Claim.read, text.split(";")):
+        if missing := {claim.better, claim.worse} - set(known):
+            raise DataError(f"the plan has no method {sorted(missing)}; it has {sorted(known)}")
         found = claim.differences(records, metric)
         pooled.append(np.concatenate([[], *(d * _per_hundred(s) for s, d in found.items())]))
         rows.append((str(claim), ", ".join(_in_words(s, d, varying) for s, d in found.items())))

@@ -151,7 +151,9 @@ _KINDS: Mapping[str, Callable[[str, Sequence[Record], Sequence[str]], str]] = {
     "methods": lambda plan, records, rest: method_tables(records, rest or _METRICS),
     "speed": lambda plan, records, rest: speed_table(records, " ".join(rest)),
     "growth": lambda plan, records, rest: growth_table(records, rest),
-    "paired": lambda plan, records, rest: paired_table(records, rest),
+    "paired": lambda plan, records, rest: paired_table(
+        records, rest, {cell.method.name for cell in load_plan(plan).cells}
+    ),
     "gaps": _gaps,
     "figure": _figure,
 }

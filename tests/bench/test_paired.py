@@ -19,9 +19,10 @@ def records(**shd: list[int]) -> list[dict]:
     ]
 
 
-def row(text: str, *words: str, **shd: list[int]) -> list[str]:
+def row(text: str, **shd: list[int]) -> list[str]:
     """The line of one claim, entry by entry."""
-    line = paired_table(records(**shd), ["shd", *text.split(), *words]).splitlines()[2]
+    table = paired_table(records(**shd), ["shd", *text.split()], ["dagma", "empty"])
+    line = table.splitlines()[2]
     return [entry.strip() for entry in line.strip("|").split("|")]
 
 
@@ -81,3 +82,8 @@ def test_conditions_choose_settings() -> None:
 def test_what_is_no_claim_is_named() -> None:
     with pytest.raises(DataError, match=r"a claim is 'method < method'.*got 'dagma'"):
         Claim.read("dagma")
+
+
+def test_a_method_that_the_plan_does_not_have_is_a_typo() -> None:
+    with pytest.raises(DataError, match=r"no method \['damga'\]; it has \['dagma', 'empty'\]"):
+        row("damga < empty", dagma=FEW, empty=MANY)
