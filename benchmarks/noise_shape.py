@@ -40,7 +40,8 @@ def noise_shape(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # peers warn about what they cannot know
         if method.call == "analyticdag":
-            model = AnalyticDAG(random_state=seed, **method.options).fit(X)
+            options = {key: value for key, value in method.options.items() if key != "steps"}
+            model = AnalyticDAG(random_state=seed, **options).fit(X)  # a search takes no steps
             estimate, labels = model.weights_, _labels(truth, model, rng)
         else:
             answer = find_method(method.call)(X, seed, **method.options)

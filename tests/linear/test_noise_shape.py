@@ -12,6 +12,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from analyticdag import AnalyticDAG, Knowledge
+from analyticdag.datasets import load_sachs
 from analyticdag.diagnostics import diagnose
 from analyticdag.effects import total_effect
 from analyticdag.fitting.edges import FixedBy
@@ -75,8 +76,16 @@ def test_the_reason_says_what_the_noise_contributed(fitted: tuple) -> None:
         fitted[2].loss_choice_.reason
     )
     model = AnalyticDAG(solver="order").fit(problem("gaussian")[1])
-    assert "too close to Gaussian to fix any" in model.loss_choice_.reason
+    assert "too close to Gaussian, or the rows are too few, to fix any" in model.loss_choice_.reason
     assert labelled(model) == []
+
+
+def test_noise_that_depends_on_its_causes_is_not_called_gaussian() -> None:
+    # Expression levels, skewed and bent: their noise is anything but Gaussian.
+    X = load_sachs().values
+    model = AnalyticDAG(standardize=True, solver="order").fit(X)
+    assert labelled(model) == []
+    assert "the noise depends on the causes, so its shape fixes none" in model.loss_choice_.reason
 
 
 def test_a_covariance_has_no_shape() -> None:

@@ -83,6 +83,12 @@ def told(shaped: Shaped | None) -> str:
         return ""
     left = int((shaped.known & shaped.known.T).sum()) // 2
     asked = len(shaped.margins)
-    if left >= asked:
-        return f"the noise is too close to Gaussian to fix any of the {asked} edges left open"
-    return f"the shape of the noise fixes {asked - left} of the {asked} edges that it leaves open"
+    if left < asked:
+        return (
+            f"the shape of the noise fixes {asked - left} of the {asked} edges that it leaves open"
+        )
+    if shaped.misfit:
+        why = "the noise depends on the causes, so its shape fixes none"
+    else:
+        why = "the noise is too close to Gaussian, or the rows are too few, to fix any"
+    return f"{why} of the {asked} edges left open"

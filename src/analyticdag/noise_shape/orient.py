@@ -34,6 +34,7 @@ class Shaped:
     member: BoolArray
     known: BoolArray
     margins: dict[Arc, float]
+    misfit: bool = False  # at many edges the noise depends on the cause
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +93,7 @@ def orient(
         for (i, j), found in one.preferences.items():
             arc, sign = ((i, j), 1.0) if member[i, j] else ((j, i), -1.0)
             margins[arc] = sign * found.margin + 0.0  # no minus zero
-    return Shaped(member, orient_with_knowledge(known, allowed) != 0, margins)
+    return Shaped(member, orient_with_knowledge(known, allowed) != 0, margins, least.misfit)
 
 
 def _put(graph: BoolArray, component: Component, member: Member) -> None:
