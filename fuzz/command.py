@@ -89,9 +89,16 @@ def judged(names: dict[str, Any]) -> str:
 def _ended(argv: list[str], names: dict[str, Any]) -> Ended:
     if names.get("program") == "benchmarks":
         return here(argv, program="benchmarks.cli")
-    # No system passes a zero byte to another process.
-    run = process if names.get("apart") and "\0" not in "".join(argv) else here
+    run = process if names.get("apart") and _can_be_passed("".join(argv)) else here
     return run(argv, names.get("stdin", b""))
+
+
+def _can_be_passed(words: str) -> bool:
+    """Whether a process can be started with these: not with a zero byte, nor half a character."""
+    try:
+        return b"\0" not in os.fsencode(words)
+    except UnicodeEncodeError:
+        return False
 
 
 def write(files: dict[str, bytes]) -> None:
