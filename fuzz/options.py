@@ -78,6 +78,7 @@ LINEAR = {
     "min_effect": ("'auto'", "0.0", "0.05", "0.3", "0.99"),
     "effort": ("0.0", "0.5", "1.0", "3.0"),
     "missing": ("'error'", "'drop'", "'em'"),
+    "covariance": ("'sample'", "'rank'"),
     "kinds": ("None", "{}", "{'a': 'yes/no'}", "{'a': 'log', 'b': 'count'}", "{'a': ['x', 'y']}"),
 }
 NONLINEAR = {
