@@ -234,6 +234,7 @@ _SHORT: dict[str, dict[str, Any]] = {
     "our-dagma": {"steps": 10},
     "tmpi": {"steps": 10},
     "golem": {"steps": 10},
+    "logistic": {"steps": 10},
     "dagma": {"warm_iter": 10, "max_iter": 10},
     "nonlinear": {"max_steps": 10},
     "dagma-nonlinear": {"warm_iter": 10, "max_iter": 10},

@@ -18,6 +18,7 @@ import numpy as np
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.graphs import is_dag
 from analyticdag.linear import AnalyticDAG
+from analyticdag.linear.options import solver_with
 from analyticdag.metrics import compare
 from analyticdag.search import search_orders
 from analyticdag.simulate import Simulation, simulate
@@ -105,9 +106,10 @@ def _one_hot(drawn: Simulation) -> FloatArray:
     return np.where(arrows > arrows.T, 1.0, np.where(arrows == arrows.T, np.sign(arrows), 0.0))
 
 
-def _logistic(drawn: Simulation, lambda1: float = 0.05) -> FloatArray:
+def _logistic(drawn: Simulation, lambda1: float = 0.05, steps: int | None = None) -> FloatArray:
     """The path with the logistic loss."""
-    model = AnalyticDAG(loss="logistic", solver="adam", refine=False, lambda1=lambda1)
+    solver = solver_with("adam", max_steps=steps)
+    model = AnalyticDAG(loss="logistic", solver=solver, refine=False, lambda1=lambda1)
     return model.fit(drawn.data).adjacency_matrix_.astype(np.float64)
 
 

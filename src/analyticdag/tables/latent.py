@@ -186,7 +186,8 @@ def score_variances(Z: FloatArray, R: FloatArray, weights: FloatArray | None = N
     four = np.sum(share * square**2, axis=0)
     variance = two_two - R * (three_one + three_one.T)
     variance += R**2 / 4.0 * (four[:, None] + four + 2.0 * two_two)
-    return np.maximum(variance, _ROUNDING)
+    above: FloatArray = np.maximum(variance, _ROUNDING)
+    return above
 
 
 def efficiency(variance: FloatArray, latent: FloatArray, series: FloatArray) -> FloatArray:
