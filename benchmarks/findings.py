@@ -114,7 +114,8 @@ def facts_table(folder: Path) -> str:
 
 def _entry(finding: Finding, numbers: Mapping[str, str], shown: str) -> str:
     main, *_ = finding.metrics
-    seconds = numbers.get(f"{shown} seconds")
+    # Processor time where the machine was shared, and the clock says nothing.
+    seconds = numbers.get(f"{shown} seconds") or numbers.get(f"{shown} cpu_seconds")
     if main == "seconds":
         return f"{seconds} s, {numbers[f'{shown} peak_rss_mib']} MiB"
     return f"{numbers[f'{shown} {main}']} ({seconds} s)" if seconds else "no result"
@@ -186,7 +187,7 @@ FINDINGS: Sequence[Finding] = (
         plan="realistic",
         where={"graph": "UD1.5", "nodes": 50, "samples": 1000},
         methods={"analyticdag": OURS, "flop": "FLOP"},
-        metrics=_CLASS,
+        metrics={"shd_cpdag": "SHD of the class", "cpu_seconds": "processor seconds"},
         place=_violation,
         told="as modelled",
         fact="weak effects, own units, 50 nodes, 1,000 rows: SHD of the class",
