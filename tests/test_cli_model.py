@@ -121,5 +121,5 @@ def test_the_fit_of_the_diagnostics_is_announced_and_can_be_left_out(
     names = [check["name"] for check in load_run(tmp_path / "run").diagnostics]
     assert "standardised refit" not in names
     (tmp_path / "run").rename(tmp_path / "first")
-    code, err = fit(data, "--solver", "order", "--loss", "mse")
+    code, err = fit(data, "--solver", "order", "--loss", "mse", "-v")
     assert announced in err
