@@ -71,10 +71,10 @@ def _show(sachs: Dataset, folder: Path, console: Console) -> None:
     line(console, f"Saved:  {folder}\nReport: {folder / 'report.html'}\n")
     console.print(
         "What to try next:\n"
-        "  analyticdag fit your-table.csv --resamples 100   which links are certain?\n"
-        "  AnalyticDAG().fit(your_table).edges_             the same in Python\n"
-        "  analyticdag effects RUN --on Akt                 what moves Akt? (RUN: as saved above)\n"
-        "  docs/questions.md                                what people ask next"
+        "  analyticdag fit your-table.csv         which links are certain?\n"
+        "  analyticdag effects RUN --on Akt       what moves Akt? (RUN: as saved above)\n"
+        "  AnalyticDAG().fit(your_table).edges_   the same in Python\n"
+        "  docs/questions.md                      what people ask next"
     )
 
 

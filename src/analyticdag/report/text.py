@@ -149,7 +149,8 @@ def sentences(run: SavedRun) -> list[str]:
         said.append("A line without an arrow fits the data as well in either direction.")
     wrong = round(sum(1.0 - edge.probability for edge in run.edges if edge.probability is not None))
     if wrong:
-        said.append(f"About {count(wrong, 'link')} of these are expected not to be real.")
+        verb = "is" if wrong == 1 else "are"
+        said.append(f"About {wrong} of these links {verb} expected not to be real.")
     said.append("Arrows are causes only if nothing unmeasured moves both ends of a link.")
     return said
 
