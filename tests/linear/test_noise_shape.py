@@ -168,3 +168,11 @@ def test_diagnose_passes_the_labels_on(fitted: tuple) -> None:
     advice = {check.name: check.advice for check in diagnose(model, X, refit=False).checks}
     for source, target in labelled(model):
         assert f"('{source}', '{target}')" not in advice["residual independence"]
+
+
+def test_nothing_is_claimed_where_the_noise_depends_on_the_causes_at_many_edges() -> None:
+    """Sachs' cells: a margin of six had fixed one edge, and that against what is known of it."""
+    cells = load_sachs(log=True).columns.values.round(4)
+    model = AnalyticDAG().fit(cells)
+    assert "the noise depends on the causes" in model.loss_choice_.reason
+    assert {edge.fixed_by for edge in model.edges_} == {FixedBy.NOTHING}

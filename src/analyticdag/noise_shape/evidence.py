@@ -9,8 +9,8 @@ units of its standard error over the rows, is the *margin* of the edge. It is cl
    its size, or a common cause was not measured, it does, whichever way the edge points,
 3. neither end holds a few values only: such columns have no noise that is added.
 
-Where the noise depends on the cause at many edges, the model does not hold, and the margin has to
-be twice as large everywhere. All numbers are from simulations with own seeds
+Where the noise depends on the cause at many edges, the model does not hold, and nothing is claimed
+at all: a margin says how far two wrong models are apart, not which is right. All numbers are from simulations with own seeds
 (docs/benchmarks/noise-shape.md): with Gaussian noise, the largest difference in 1,164 open edges
 was 18, and the margin was beyond 3 in one of 68.
 """
@@ -25,7 +25,7 @@ from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.noise_shape.local import LocalGains
 from analyticdag.noise_shape.turning import Arc, Component, Member
 
-__all__ = ["WORTH_TURNING", "Least", "Preference", "compare", "least_margin", "noise_depends"]
+__all__ = ["WORTH_TURNING", "Preference", "compare", "in_doubt", "noise_depends"]
 
 LEAST_MARGIN, LEAST_GAINED = 3.0, 20.0
 # Less than this is chance, and no reason to prefer another member to the one that was found.
@@ -45,23 +45,15 @@ class Preference:
     gained: float
     margin: float
 
-    def is_clear(self, least: float) -> bool:
+    @property
+    def is_clear(self) -> bool:
         """Whether it is enough to claim a direction."""
-        return self.gained >= LEAST_GAINED and self.margin >= least
+        return self.gained >= LEAST_GAINED and self.margin >= LEAST_MARGIN
 
 
-@dataclass(frozen=True)
-class Least:
-    """The margin that a claim needs, and whether the model is in doubt."""
-
-    margin: float
-    misfit: bool
-
-
-def least_margin(dependent: set[Arc], graph: BoolArray) -> Least:
-    """Return the margin that a claim needs in a graph some of whose edges have dependent noise."""
-    misfit = len(dependent) > 1 + _DOUBTFUL * int(graph.sum())
-    return Least(2.0 * LEAST_MARGIN if misfit else LEAST_MARGIN, misfit)
+def in_doubt(dependent: set[Arc], graph: BoolArray) -> bool:
+    """Whether so many edges of a graph have dependent noise that the model does not hold."""
+    return len(dependent) > 1 + _DOUBTFUL * int(graph.sum())
 
 
 def compare(component: Component, gains: LocalGains, better: Member, worse: Member) -> Preference:

@@ -13,7 +13,7 @@ from analyticdag.noise_shape.evidence import (
     WORTH_TURNING,
     Preference,
     compare,
-    least_margin,
+    in_doubt,
     noise_depends,
 )
 from analyticdag.noise_shape.local import LocalGains
@@ -47,10 +47,9 @@ class _Judged:
     gained: float  # of the best member beyond the start
     preferences: dict[Arc, Preference]  # of its edges
 
-    def claims(self, least: float, barred: set[Arc]) -> set[Arc]:
+    def claims(self, barred: set[Arc]) -> set[Arc]:
         """Return the edges that clearly point as the best member has them."""
-        clear = {arc for arc, one in self.preferences.items() if one.is_clear(least)}
-        return clear - barred
+        return {arc for arc, one in self.preferences.items() if one.is_clear} - barred
 
     def turned_edges(self) -> set[Arc]:
         """Return the edges that point another way than they did."""
@@ -80,12 +79,12 @@ def orient(
     for one in judged:
         _put(best, one.component, one.best)
     dependent = noise_depends(gains, best)
-    least = least_margin(dependent, best)
+    misfit = in_doubt(dependent, best)
     barred = {(i, j) for i, j in np.argwhere(best).tolist() if no_shape[i] or no_shape[j]}
     member, allowed, margins = dag.copy(), np.ones_like(known), {}
     for one in judged:
-        claims = one.claims(least.margin, barred | dependent)
-        worth = one.gained >= WORTH_TURNING and not least.misfit
+        claims = set() if misfit else one.claims(barred | dependent)
+        worth = one.gained >= WORTH_TURNING and not misfit
         if worth or claims & one.turned_edges():
             _put(member, one.component, one.best)
         for i, j in claims:
@@ -93,7 +92,7 @@ def orient(
         for (i, j), found in one.preferences.items():
             arc, sign = ((i, j), 1.0) if member[i, j] else ((j, i), -1.0)
             margins[arc] = sign * found.margin + 0.0  # no minus zero
-    return Shaped(member, orient_with_knowledge(known, allowed) != 0, margins, least.misfit)
+    return Shaped(member, orient_with_knowledge(known, allowed) != 0, margins, misfit)
 
 
 def _put(graph: BoolArray, component: Component, member: Member) -> None:
