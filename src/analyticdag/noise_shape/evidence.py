@@ -11,8 +11,8 @@ units of its standard error over the rows, is the *margin* of the edge. It is cl
 
 Where the noise depends on the cause at many edges, the model does not hold, and nothing is claimed
 at all: a margin says how far two wrong models are apart, not which is right. All numbers are from
-simulations with own seeds (docs/benchmarks/noise-shape.md): with Gaussian noise, the largest difference in 1,164 open edges
-was 18, and the margin was beyond 3 in one of 68.
+simulations with own seeds (docs/benchmarks/noise-shape.md): with Gaussian noise, the largest
+difference in 1,164 open edges was 18, and the margin was beyond 3 in one of 68.
 """
 
 from __future__ import annotations
