@@ -24,7 +24,7 @@ function listenToQuestions() {
     control('ask-hint').textContent = nodes.length > data.effects.limit
       ? 'With more than ' + data.effects.limit + ' variables effects are not kept in this page: '
         + 'analyticdag effect RUN --of CAUSE --on OUTCOME computes one. Click a link in the graph to say what you know.'
-      : 'This run cannot tell effects: it holds no linear equations. Click a link in the graph to say what you know.';
+      : 'This run cannot tell effects: they are those of linear equations between numbers, and here some are not. Click a link in the graph to say what you know.';
   }
   [['ask-cause', 'cause'], ['ask-outcome', 'outcome']].forEach(([id, key]) => {
     const options = nodes.map((node) => new Option(node.name.slice(0, 200), String(node.index)));
