@@ -254,3 +254,15 @@ def test_zero_one_tables_beside_the_logistic_loss() -> None:
     for half in ({}, {"solver": "adam"}, {"refine": False}):
         with pytest.raises(ParameterError, match=r"solver=.adam., refine=False and lambda1=0\.01"):
             AnalyticDAG(loss="logistic", **half).fit(drawn.data)  # type: ignore[arg-type]
+
+
+def test_partial_fit_does_not_take_its_own_rows_for_all_rows(tmp_path: Path) -> None:
+    drawn = mixed("conditional", 3, n=600)
+    table = frame_of(drawn)
+    with pytest.raises(ParameterError, match="needs all rows at once, and only sums are left"):
+        AnalyticDAG().fit(table[:500]).partial_fit(table[500:])
+    save_run(record_of(AnalyticDAG().fit(table[:500])), tmp_path / "run")
+    with pytest.raises(ParameterError, match="needs all rows at once, and only sums are left"):
+        load_run(tmp_path / "run").to_estimator().partial_fit(table[500:])
+    again = AnalyticDAG().partial_fit(table[:500]).partial_fit(table[500:])
+    assert again.moments_.n_samples == 600

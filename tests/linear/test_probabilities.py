@@ -96,3 +96,12 @@ def test_misfit_makes_evidence_count_less() -> None:
     coarse = Misfit(0.0, np.array([0.25, 0.0, 0.0]), np.zeros((3, 3)))
     excess = JOINED.excess(coarse, 1000)
     assert excess[0, 1] == excess[1, 0] > excess[1, 2] == 1.0
+
+
+def test_a_direction_that_the_class_leaves_open_is_not_claimed() -> None:
+    # A chain: turning one edge alone makes a collider, turning those behind it too costs nothing.
+    W = np.diag([0.9, 0.8, 0.7], 1)
+    S = np.linalg.inv((np.eye(4) - W) @ (np.eye(4) - W).T)
+    edges = AnalyticDAG(loss="likelihood-nv").fit_covariance(S, n_samples=600).edges_
+    assert [e.fixed_by for e in edges] == [FixedBy.NOTHING] * 3
+    assert all(e.direction_probability < 0.6 < e.probability for e in edges)  # type: ignore[operator]

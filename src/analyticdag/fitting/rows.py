@@ -46,10 +46,13 @@ class Rows:
 
 
 class Sample:
-    """Rows kept by coins that are thrown for their numbers: fair, and the same in every run."""
+    """Rows kept by coins that are thrown for their numbers: fair, and the same in every run.
 
-    def __init__(self) -> None:
-        self.n_seen, self._level, self._weighted = 0, 0, False
+    `whole` says that no rows were seen before, of which only sums are left.
+    """
+
+    def __init__(self, *, whole: bool = True) -> None:
+        self.n_seen, self._level, self._weighted, self._whole = 0, 0, False, whole
         self._kept: list[tuple[FloatArray, FloatArray, Coins]] = []
 
     def add(self, X: FloatArray, weights: FloatArray | None = None) -> None:
@@ -68,14 +71,14 @@ class Sample:
     def rows(self) -> Rows:
         """What was kept."""
         values, weights, _ = (np.concatenate(piece) for piece in zip(*self._kept, strict=True))
-        return Rows(values, weights if self._weighted else None, whole=self._level == 0)
+        return Rows(values, weights if self._weighted else None, whole=self._whole and self._level == 0)
 
 
 class Seen:
     """All that is kept of rows that come batch by batch; `sums` may be of rows from before."""
 
     def __init__(self, sums: Sums | None = None) -> None:
-        self.sums, self.sample = sums, Sample()
+        self.sums, self.sample = sums, Sample(whole=sums is None)
 
     def add(self, X: FloatArray, weights: FloatArray | None = None) -> None:
         """Add up some more rows."""

@@ -36,8 +36,8 @@ RANK_EFFICIENCY = (3.0 / np.pi) ** 2
 def prepared(statistics: Statistics, recipe: Recipe | None, options: Options, like: Any) -> Fit:
     """Return the fit of checked rows; the path takes discrete columns for numbers.
 
-    Of more rows than memory holds there is a sample, which is too little for correlations: there
-    yes/no and ordered columns are read by their levels.
+    Of more rows than memory holds, and of a fit that partial_fit goes on from, there are sums and a
+    sample, which is too little for correlations: yes/no and ordered columns are read by levels.
     """
     kinds = (Kind.NUMBER,) * len(statistics.names) if recipe is None else recipe.kinds
     rows = statistics.rows
@@ -67,8 +67,8 @@ def _refuse_without_rows(kinds: tuple[str, ...], options: Options, statistics: S
     ]
     if what:
         raise ParameterError(
-            f"{what[0]} needs all rows at once, and these come in batches of more than memory "
-            "holds; fit a sample of the rows as one table"
+            f"{what[0]} needs all rows at once, and only sums are left of some (of a fit before "
+            "partial_fit, or of more than memory holds); fit all rows, or a sample, as one table"
         )
 
 

@@ -31,7 +31,8 @@ from scipy.special import expit
 
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.fitting.edges import Edge, FixedBy
-from analyticdag.graphs import topological_order
+from analyticdag.graphs import orient_with_knowledge, topological_order
+from analyticdag.interventions import equivalence_class
 from analyticdag.linear.learn import Learned
 from analyticdag.linear.misfit import Misfit, misfit_of
 from analyticdag.linear.paths import Fit
@@ -153,7 +154,20 @@ def _gaps(fit: Fit, learned: Learned, price: float) -> Any:
         max_parents=table.masks.max_parents,
     )
     back = np.ix_(np.argsort(table.order), np.argsort(table.order))
-    return replace(gaps, apart=gaps.apart[back], turned=gaps.turned[back])
+    turned = gaps.turned[back]
+    if not equal:
+        # A member of the class that has the edge the other way costs the same; a search that turns
+        # one edge may miss it, where others have to turn with it.
+        turned[_open(fit, learned.finished.adjacency)] = 0.0
+    return replace(gaps, apart=gaps.apart[back], turned=turned)
+
+
+def _open(fit: Fit, adjacency: BoolArray) -> BoolArray:
+    """Return the edges that data, interventions and knowledge leave open, both ways."""
+    cpdag = equivalence_class(adjacency, fit.statistics.perturbed)
+    allowed = fit.options.knowledge.resolve(fit.statistics.names).allowed
+    known = orient_with_knowledge(cpdag, allowed) != 0
+    return known & known.T
 
 
 def with_probabilities(
