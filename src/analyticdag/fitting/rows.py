@@ -71,7 +71,8 @@ class Sample:
     def rows(self) -> Rows:
         """What was kept."""
         values, weights, _ = (np.concatenate(piece) for piece in zip(*self._kept, strict=True))
-        return Rows(values, weights if self._weighted else None, whole=self._whole and self._level == 0)
+        whole = self._whole and self._level == 0
+        return Rows(values, weights if self._weighted else None, whole)
 
 
 class Seen:

@@ -166,7 +166,7 @@ def _open(fit: Fit, adjacency: BoolArray) -> BoolArray:
     """Return the edges that data, interventions and knowledge leave open, both ways."""
     cpdag = equivalence_class(adjacency, fit.statistics.perturbed)
     allowed = fit.options.knowledge.resolve(fit.statistics.names).allowed
-    known = orient_with_knowledge(cpdag, allowed) != 0
+    known: BoolArray = orient_with_knowledge(cpdag, allowed) != 0
     return known & known.T
 
 
