@@ -61,14 +61,23 @@ def effects_command(
     as_json: AsJson = False,
 ) -> None:
     """List what moves an outcome, the strongest first, as far as RUN can tell."""
-    from analyticdag.effects import effects
+    from analyticdag.effects import Known, effects
     from analyticdag.io import load_run
     from analyticdag.io.run import plain
 
     saved = load_run(run)
-    rows = effects(saved.to_estimator(), on=on, level=level)
+    known = Known.of(saved.to_estimator())
+    rows = effects(known, on=on, level=level)
     listed = [plain(row._asdict()) for row in rows]
-    _tell(as_json, {"outcome": on, "level": level, "effects": listed}, _list(rows, on, saved, unit))
+    y = known.position(on, "on")
+    left = [
+        known.names[x] for x in range(saved.n_nodes) if known.category_between(x, y) is not None
+    ]
+    said = _list(rows, on, saved, unit)
+    if left:
+        said.append(f"not told, as a category is on the way: {', '.join(map(str, left))}")
+    record = {"outcome": on, "level": level, "effects": listed, "not_told": left}
+    _tell(as_json, record, said)
 
 
 def _tell(as_json: bool, record: Mapping[str, Any], lines: list[str]) -> None:

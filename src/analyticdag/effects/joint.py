@@ -61,6 +61,8 @@ def joint_effect(
     y = known.position(outcome, "outcome")
     if not nodes or len({*nodes, y}) <= len(nodes):
         raise ParameterError("causes and outcome must be different columns, one cause at least")
+    for x in nodes:
+        known.refuse_categories(x, y)
     cuts = [one.without_causes_of(nodes) for one in known.choices_at(nodes)]
     units = known.sd[y] / known.sd[list(nodes)]
     values = np.array([cut.paths[list(nodes), y] for cut in cuts])

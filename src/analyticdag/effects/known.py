@@ -21,6 +21,7 @@ from analyticdag.effects.hidden import hidden_pairs
 from analyticdag.errors import InputError, ParameterError
 from analyticdag.graphs.members import count_members, member_of, open_edges, orientations
 from analyticdag.moments import Moments
+from analyticdag.tables.recipe import Kind
 
 # With more open edges than this, 2^10 orientations or more are possible: too many to list.
 MOST_OPEN = 10
@@ -41,7 +42,7 @@ class Known:
     """A class (`edges`, open ones in both entries), a DAG in it, and moments in standard units.
 
     `mean` and `sd` are those of the columns in their own units: an effect in these units is the
-    standardised one times sd[y] / sd[x].
+    standardised one times sd[y] / sd[x]. `categories` have no such units, and no linear equation.
     """
 
     names: list[Hashable]
@@ -50,6 +51,7 @@ class Known:
     moments: Moments
     sd: FloatArray
     mean: FloatArray
+    categories: frozenset[int] = frozenset()
 
     @classmethod
     def of(cls, model: Any) -> Known:
@@ -68,20 +70,14 @@ class Known:
                 f"effects are those of linear equations, and loss={model.loss_!r} learned "
                 "log-odds; fit with another loss"
             )
-        linked = [edge for edge in model.edges_ if edge.parts]
-        if linked:
-            raise ParameterError(
-                "effects are those of equations between numbers, and the edge "
-                f"{linked[0].source!r} -> {linked[0].target!r} is one of a category; leave the "
-                "category out, or give its levels an order (kinds)"
-            )
         names = list(model.class_graph_.nodes)
         edges = nx.to_numpy_array(model.class_graph_, weight=None) != 0
         member = model.adjacency_matrix_ != 0
         # A fit gives constant columns variance one; here they must not vary.
         varies = model.noise_variances_ > 0
         moments = replace(moments, covariances=moments.covariances * np.outer(varies, varies))
-        return cls.standardised(names, edges, member, moments, model.mean_, model.scale_)
+        known = cls.standardised(names, edges, member, moments, model.mean_, model.scale_)
+        return replace(known, categories=_categories(model, names))
 
     @classmethod
     def standardised(
@@ -151,6 +147,25 @@ class Known:
         """Return the column of a name, or of a position where names are not numbers."""
         return position_of(self.names, node, what)
 
+    def category_between(self, x: int, y: int) -> int | None:
+        """Return a category that the effect of x on y may pass, or that must be adjusted for."""
+        way = self.between(x, y)
+        way[x] = True
+        near = self.edges[:, way].any(axis=1) if way[y] else np.zeros_like(way)
+        met = self.categories & {x, y, *np.flatnonzero(way | near).tolist()}
+        return min(met, default=None)
+
+    def refuse_categories(self, x: int | None = None, y: int | None = None) -> None:
+        """Refuse an effect of x on y that meets a category; without x and y, any category."""
+        met = min(self.categories, default=None)
+        if x is not None and y is not None:
+            met = self.category_between(x, y)
+        if met is not None:
+            raise ParameterError(
+                f"this needs equations between numbers, and {self.names[met]!r} is a category; "
+                "leave it out, or give its levels an order (kinds)"
+            )
+
     def open_at(self, node: int) -> list[int]:
         """Return the nodes that share an open edge with `node`."""
         found: list[int] = np.flatnonzero(open_edges(self.edges)[node]).tolist()
@@ -203,3 +218,11 @@ class Known:
     def hidden_pairs(self) -> list[tuple[int, int]]:
         """The pairs that look as if they had a common cause that was not measured."""
         return list(hidden_pairs(self.edges, self.moments))
+
+
+def _categories(model: Any, names: list[Hashable]) -> frozenset[int]:
+    """Return the columns that are categories, and that the graph joins to others."""
+    joined = {end for edge in model.edges_ if edge.parts for end in (edge.source, edge.target)}
+    columns = () if model.recipe_ is None else model.recipe_.columns
+    kinds = {column.name for column in columns if column.kind == Kind.CATEGORY}
+    return frozenset(names.index(name) for name in joined & kinds)

@@ -39,11 +39,14 @@ def effects(model: Any, *, on: Hashable | None = None, level: float = 0.95) -> l
     """Return the total effect of every column on every other that it may cause.
 
     With `on` only effects on that outcome, the strongest first. Pairs without any possible effect
-    are left out. `pandas.DataFrame(effects(model))` is a table.
+    are left out, and pairs with a category on the way.
+    `pandas.DataFrame(effects(model))` is a table.
     """
     number("level", level, 0.0, 1.0)
     known = Known.of(model)
     outcomes = range(len(known.names)) if on is None else [known.position(on, "on")]
+    if on is not None:
+        known.refuse_categories(outcomes[0], outcomes[0])
     rows = [row for x in range(len(known.names)) for row in _of_cause(known, x, outcomes, level)]
     if on is not None:
         rows.sort(key=lambda row: -abs(row.standardized))
@@ -62,6 +65,8 @@ def _of_cause(known: Known, x: int, outcomes: Any, level: float) -> Iterator[Eff
     reached = np.array([equations.reach[x] for equations in every])
     unit = known.sd / known.sd[x]
     for y in outcomes:
+        if known.category_between(x, y) is not None:
+            continue
         if bounded[y]:
             yield _bounded(known, x, y, level)
         elif y != x and reached[:, y].any():

@@ -32,6 +32,7 @@ def total_effect(model: Any, cause: Hashable, outcome: Hashable, *, level: float
     x, y = known.position(cause, "cause"), known.position(outcome, "outcome")
     if x == y:
         raise ParameterError(f"cause and outcome are both {cause!r}; name two different columns")
+    known.refuse_categories(x, y)
     neighbours = [] if known.settled(x)[y] else known.open_at(x)
     if len(neighbours) > MOST_OPEN:
         return _bound(known, x, y, neighbours, level)

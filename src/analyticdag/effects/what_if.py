@@ -46,6 +46,7 @@ def intervene(model: Any, do: Mapping[Hashable, float], *, level: float = 0.95) 
     """Return the distribution of every column when some are set to values."""
     number("level", level, 0.0, 1.0)
     known = Known.of(model)
+    known.refuse_categories()
     setting = _setting(known, do)
     every = known.choices_at(tuple(setting))
     cuts = [equations.without_causes_of(setting) for equations in every]
@@ -74,6 +75,7 @@ def sample(
 ) -> FloatArray:
     """Draw n rows, with Gaussian noise, from the equations; columns in `do` are set."""
     known, n = Known.of(model), whole("n", n, 1)
+    known.refuse_categories()
     setting = _setting(known, do or {})
     if any(known.open_at(x) for x in setting):
         _warn_of_open(_open_pairs(known, setting), stacklevel=3)

@@ -61,8 +61,11 @@ def _known(run: SavedRun) -> Known | None:
 def _pairs(run: SavedRun, known: Known) -> Iterator[dict[str, Any]]:
     units = units_of(run)
     for x, y in np.argwhere(~np.eye(run.n_nodes, dtype=bool)).tolist():
-        way = known.between(x, y)
-        if way[y]:
+        way, category = known.between(x, y), known.category_between(x, y)
+        if category is not None:
+            said = [f"needs equations between numbers, and {known.names[category]} is a category"]
+            yield {"x": x, "y": y, "say": said, "on": []}
+        elif way[y]:
             effect = total_effect(known, run.names[x], run.names[y])
             if effect.possible != (0.0,):
                 way[x] = True

@@ -94,12 +94,17 @@ def bootstrap_effects(
 def _effects_on(
     estimator: Any, data: Data, scheme: Scheme, resample: int, parent: int, y: int
 ) -> list[FloatArray]:
-    """Return for each column its possible effects on y in one resample; NaN where too many."""
+    """Return for each column its possible effects on y in one resample.
+
+    NaN where they are too many, or where a category is on the way.
+    """
     known = Known.of(fitted_on(estimator, data, scheme, resample, parent))
     return [_possible(known, x, y) for x in range(len(known.names))]
 
 
 def _possible(known: Known, x: int, y: int) -> FloatArray:
+    if known.category_between(x, y) is not None:
+        return np.array([np.nan])
     if known.settled(x)[y]:
         every = [known.equations]
     elif len(known.open_at(x)) > MOST_OPEN:
