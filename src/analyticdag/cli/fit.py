@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from analyticdag.cli.answer import tell
-from analyticdag.cli.model import Plan, check_model
+from analyticdag.cli.model import FitPlan, check_model
 from analyticdag.cli.options import (
     AsJson,
     Candidates,
@@ -130,7 +130,7 @@ def fit_command(
     known = None if knowledge is None else read_knowledge(knowledge)
     parameters = estimator_parameters(context.params)
     parameters |= {"missing": asked.rule} if table.has_gaps else {}
-    plan = Plan(model, parameters, max_steps, refit=refit, keep_rows=rows)
+    plan = FitPlan(model, parameters, max_steps, refit=refit, keep_rows=rows)
     inputs, exact = files_read(file, knowledge, checkpoint), out is not None
     base = _base(file, out)
     places = Places(base, report, checkpoint, inputs, exact=exact, force=force, member=member)
@@ -154,7 +154,7 @@ class Places:
 def _fit_and_save(
     table: Table,
     known: Knowledge | None,
-    plan: Plan,
+    plan: FitPlan,
     places: Places,
     resamples: int,
     talk: Talk,
@@ -242,7 +242,7 @@ def files_read(table: str, knowledge: Path | None, checkpoint: Path | None) -> l
 def _learn(
     table: Table,
     known: Knowledge | None,
-    plan: Plan,
+    plan: FitPlan,
     state: Path | None,
     resamples: tuple[int, Path],
     talk: Talk,
@@ -303,7 +303,7 @@ def _learn(
     return dataclasses.replace(run, parameters=settings)
 
 
-def _states(table: Table, known: Knowledge | None, plan: Plan, base: Path) -> tuple[Path, Path]:
+def _states(table: Table, known: Knowledge | None, plan: FitPlan, base: Path) -> tuple[Path, Path]:
     """Return the files that keep the stages of the path and the counts of the resamples."""
     read = None if table.look is None else table.look.columns
     identity = repr((table.sha256, table.names, read, table.groups, known, plan.identity))

@@ -28,7 +28,7 @@ MOST_COLUMNS = 50
 
 
 @dataclass(frozen=True)
-class Plan:
+class FitPlan:
     """What a command is to fit: a model, parameters of the linear estimator, steps, a refit."""
 
     model: str

@@ -70,13 +70,13 @@ def save_with_page(
     A page that appeared meanwhile stays as it is, unless `overwrite` is set.
     """
     from analyticdag._files import write_bytes
-    from analyticdag.io.folder import Note, note, saving, write_run
+    from analyticdag.io.folder import SavingNote, note, saving, write_run
     from analyticdag.report import render_report
 
     text = render_report(run).encode("utf-8", errors="replace")
     with saving(folder, key):
         write_run(run, folder, member=member)
-        note(folder, Note(key, hashlib.sha256(text).hexdigest()))
+        note(folder, SavingNote(key, hashlib.sha256(text).hexdigest()))
         write_bytes(page, text, overwrite=overwrite)
 
 

@@ -35,7 +35,7 @@ _MAX_ENTRIES = 2
 
 
 @dataclass(frozen=True)
-class Note:
+class PathNote:
     """What is kept of a path beside its weights."""
 
     trace: tuple[Mapping[str, float | int | str | None], ...]
@@ -49,7 +49,7 @@ class Header:
     """Whose checkpoint it is, and a note for each entry."""
 
     fingerprint: str
-    entries: Mapping[str, Note]
+    entries: Mapping[str, PathNote]
 
 
 @contextmanager
@@ -92,13 +92,13 @@ class Checkpoint:
         own = np.asarray(to_host(state.weights))
         notes, weights = self._read(own.shape)
         trace = tuple(map(_plain, state.trace))
-        notes[self.entry] = Note(trace, state.trace.start, state.n_steps, state.stage)
+        notes[self.entry] = PathNote(trace, state.trace.start, state.n_steps, state.stage)
         entries = {entry: vars(note) for entry, note in notes.items()}
         header = json.dumps({"fingerprint": self.fingerprint, "entries": entries})
         with written(self.path, overwrite=True) as file:
             write_sealed(file, {"header": np.array(header), **weights, self.entry: own})
 
-    def _read(self, shape: tuple[int, ...]) -> tuple[dict[str, Note], dict[str, Any]]:
+    def _read(self, shape: tuple[int, ...]) -> tuple[dict[str, PathNote], dict[str, Any]]:
         """Return the notes and the weights of every entry."""
         if not os.path.lexists(self.path):
             return {}, {}

@@ -52,7 +52,7 @@ _CURE = "name the folder of a saved run"
 
 
 @dataclass(frozen=True)
-class Note:
+class SavingNote:
     """For which run files are being written; the hash of its page once that is written too."""
 
     key: str
@@ -92,25 +92,25 @@ def saving(folder: Path, key: str) -> Iterator[None]:
         ) from error
     for name in (*FILES, PAGE):
         sweep(folder / name)
-    note(folder, Note(key))
+    note(folder, SavingNote(key))
     yield
     (folder / NOTE).unlink(missing_ok=True)
 
 
-def note(folder: Path, text: Note) -> None:
+def note(folder: Path, text: SavingNote) -> None:
     """Write the note that a save is under way."""
     write_text(folder / NOTE, _json(asdict(text)), overwrite=True)
 
 
-def unfinished(folder: Path) -> Note | None:
+def unfinished(folder: Path) -> SavingNote | None:
     """Return the note of a save that did not come to its end, None where there is none."""
     if not os.path.lexists(folder / NOTE):
         return None
     try:
         content = read_limited(folder / NOTE, 2**20, _CURE)
-        found: Note = fitted(parsed_json(content), Note, NOTE)
+        found: SavingNote = fitted(parsed_json(content), SavingNote, NOTE)
     except ValueError:
-        return Note("")
+        return SavingNote("")
     return found
 
 

@@ -47,7 +47,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Series:
+class SeriesRecord:
     """The lambdas that were tried and the number of the one that was taken."""
 
     criterion: str
@@ -65,7 +65,7 @@ class Chosen:
 
 
 @dataclass(frozen=True)
-class Search:
+class SearchNote:
     """What the order search did and why, and its price of an edge, as the parameters repeat it."""
 
     plan: str
@@ -87,7 +87,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Check:
+class CheckRecord:
     """One diagnostic."""
 
     name: str
@@ -114,9 +114,9 @@ class Model:
     parameters: Mapping[str, Any]
     trace: tuple[Mapping[str, Number | str], ...]
     loss_choice: Choice | None
-    selection: Series | None
+    selection: SeriesRecord | None
     audit: Audit | None
-    diagnostics: tuple[Check, ...]
+    diagnostics: tuple[CheckRecord, ...]
     weights_sha256: str
     look: Look | None = None
     n_sets: int = 0  # sets of rows with moments of their own, in the arrays beside
@@ -181,7 +181,7 @@ def _check_look(model: Model) -> None:
         raise ValueError("look is of a table with other columns")
 
 
-def _plain(series: Series) -> dict[str, Any]:
+def _plain(series: SeriesRecord) -> dict[str, Any]:
     return {**asdict(series), "points": [asdict(point) for point in series.points]}
 
 
@@ -246,7 +246,7 @@ def _check_trace(trace: tuple[Mapping[str, Number | str], ...]) -> None:
 
 def _check_choice(model: Model) -> None:
     """Check what the parameters repeat of the search and of the selection."""
-    fitted(model.parameters.get("search"), Search | None, "parameters.search")
+    fitted(model.parameters.get("search"), SearchNote | None, "parameters.search")
     if model.loss_choice is not None and model.loss_choice.loss != model.loss:
         raise ValueError(f"the loss {shown(model.loss)} is not the one that was chosen")
     chosen = fitted(model.parameters.get("chosen"), Chosen | None, "parameters.chosen")

@@ -27,36 +27,36 @@ _SAME = 1e-6
 
 
 @dataclass(frozen=True)
-class Decision:
+class PathDecision:
     """Whether the path joins, and why, in a sentence."""
 
     path: bool
     why: str = ""
 
 
-def before_the_search(statistics: Statistics) -> Decision:
+def before_the_search(statistics: Statistics) -> PathDecision:
     """Decide by the shape of the table."""
     n, d = statistics.n_samples, len(statistics.S)
     if d <= ALWAYS:
-        return Decision(True, f"the path joined as a start: with {d} columns it costs little")
+        return PathDecision(True, f"the path joined as a start: with {d} columns it costs little")
     if d <= AT_MOST and _few(n, d):
-        return Decision(True, f"the path joined as a start: {n} rows are few for {d} columns")
-    return Decision(False)
+        return PathDecision(True, f"the path joined as a start: {n} rows are few for {d} columns")
+    return PathDecision(False)
 
 
-def after_the_search(statistics: Statistics, record: SearchRecord) -> Decision:
+def after_the_search(statistics: Statistics, record: SearchRecord) -> PathDecision:
     """Decide by where the cheap starts ended."""
     n, d = statistics.n_samples, len(statistics.S)
     few, differ = _few(n, d), _differ(record)
     if not few and not differ:
-        return Decision(False, "search from cheap starts, which agree; no path was needed")
+        return PathDecision(False, "search from cheap starts, which agree; no path was needed")
     because = "the cheap starts ended at different scores"
     if few:
         because = f"{n} rows are few for {d} columns"
     if d <= AT_MOST:
-        return Decision(True, f"search from cheap starts, then from the path: {because}")
+        return PathDecision(True, f"search from cheap starts, then from the path: {because}")
     slow = f"with {d} columns the path would take many times as long"
-    return Decision(False, f"search from cheap starts, no path although {because}; {slow}")
+    return PathDecision(False, f"search from cheap starts, no path although {because}; {slow}")
 
 
 def _few(n: int, d: int) -> bool:

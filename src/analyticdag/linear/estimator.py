@@ -48,7 +48,7 @@ from analyticdag.linear.batches import (
 from analyticdag.linear.choice import LossChoice
 from analyticdag.linear.edges import edges_of
 from analyticdag.linear.ignored import warn_about_ignored
-from analyticdag.linear.ladder import HasLadder, Task
+from analyticdag.linear.ladder import HasLadder, LadderTask
 from analyticdag.linear.learn import Learned, learn
 from analyticdag.linear.mixed import described, weighted
 from analyticdag.linear.options import Options, refuse_moved, refusing_moved
@@ -363,7 +363,7 @@ class AnalyticDAG(HasLadder, GraphEstimator):
         edges = edges_of(fit, learned, mixed, cpdag, probable)
         self._keep_graph(statistics.names, finished, cpdag, edges)
         self.excess_ = None if probable is None else probable.excess
-        self._ladder, self._rungs = None if seen is None else Task.of(seen, learned), None
+        self._ladder, self._rungs = None if seen is None else LadderTask.of(seen, learned), None
         self.h_ = float(Acyclicity(fit.options.function).value(finished.weights))
         self.loss_, self.loss_traits_ = learned.loss.name, learned.loss
         self.loss_choice_, self.selection_ = learned.choice, learned.selection

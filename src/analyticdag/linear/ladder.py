@@ -60,7 +60,7 @@ class Rung:
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class LadderTask:
     """What a ladder is made from."""
 
     moments: Moments
@@ -75,7 +75,7 @@ class Task:
     perturbed: BoolArray | None
 
     @classmethod
-    def of(cls, fit: Fit, learned: Learned) -> Task | None:
+    def of(cls, fit: Fit, learned: Learned) -> LadderTask | None:
         """Return the task of a fit; None where nothing was searched."""
         records = [one for one in learned.trace.search if one.loss == learned.loss.name]
         if not records:
@@ -173,7 +173,7 @@ class HasLadder:
 
     edges_: tuple[Edge, ...]
     n_features_in_: int
-    _ladder: Task | None
+    _ladder: LadderTask | None
     _rungs: tuple[Rung, ...] | None
 
     @property

@@ -24,7 +24,7 @@ from analyticdag.fitting.finish import Finished, finish
 from analyticdag.fitting.placement import to_float64
 from analyticdag.graphs import topological_order
 from analyticdag.least_squares import weights_on_parents
-from analyticdag.linear.auto import Decision, after_the_search, before_the_search
+from analyticdag.linear.auto import PathDecision, after_the_search, before_the_search
 from analyticdag.linear.choice import EQUAL, LossChoice, choose_loss, variances_agree
 from analyticdag.linear.paths import Fit, Start, follow_path
 from analyticdag.linear.readings import Read, cuts_instead, search_readings
@@ -114,7 +114,7 @@ def _by_search(fit: Fit) -> Learned:
     statistics, options = fit.statistics, fit.options
     if fit.design is not None and fit.design.is_block.any():
         return _read(search_readings(fit), options.w_threshold)
-    plan, path = Decision(options.minimiser is not None), None
+    plan, path = PathDecision(options.minimiser is not None), None
     if options.auto:
         plan = before_the_search(statistics)
     if plan.path:

@@ -36,7 +36,7 @@ from analyticdag.interventions import equivalence_class
 from analyticdag.linear.learn import Learned
 from analyticdag.linear.misfit import Misfit, misfit_of
 from analyticdag.linear.paths import Fit
-from analyticdag.linear.refine import Table
+from analyticdag.linear.refine import SearchTable
 
 # Edges times columns, times `effort`: beyond, doing without each edge takes longer than the search.
 LARGEST = 100_000
@@ -53,7 +53,7 @@ _BY_SCORE = (
 
 
 @dataclass(frozen=True)
-class Curve:
+class Calibration:
     """sigma(level + slope · root of the evidence), and what makes evidence count less."""
 
     level: float
@@ -70,8 +70,8 @@ class Curve:
         return total
 
 
-JOINED = Curve(level=0.352, slope=3.26, dependence=2.33, coarse=0.00449, spread=0.045)
-DIRECTED = Curve(level=0.162, slope=0.834, dependence=0.769, coarse=0.0, spread=0.044)
+JOINED = Calibration(level=0.352, slope=3.26, dependence=2.33, coarse=0.00449, spread=0.045)
+DIRECTED = Calibration(level=0.162, slope=0.834, dependence=0.769, coarse=0.0, spread=0.044)
 # Share of edges that the excess makes doubtful, at most, and how many of those are there.
 DOUBT, BASE = 0.831, 0.963
 
@@ -96,7 +96,7 @@ class Evidence:
     misfit: Misfit
 
     def probabilities(
-        self, joined: Curve, directed: Curve, doubt: float, base: float
+        self, joined: Calibration, directed: Calibration, doubt: float, base: float
     ) -> tuple[FloatArray, FloatArray]:
         """Return how probable it is that two are joined, and that they are joined this way."""
         excess = joined.excess(self.misfit, self.n_samples)
@@ -137,7 +137,7 @@ def _gaps(fit: Fit, learned: Learned, price: float) -> Any:
     # Compiled code: imported when it is used, so that importing the package stays cheap.
     from analyticdag.search.gaps import edge_gaps
 
-    table = Table.of(fit)
+    table = SearchTable.of(fit)
     places = np.ix_(table.order, table.order)
     adjacency: BoolArray = np.ascontiguousarray(learned.finished.adjacency[places])
     residuals = table.moments.residual_variances(learned.finished.weights[places])

@@ -31,7 +31,7 @@ from analyticdag.least_squares import weights_on_parents
 from analyticdag.linear.blocks import implied_correlations
 from analyticdag.linear.misfit import effect_floor
 from analyticdag.linear.paths import Fit
-from analyticdag.linear.refine import Table, refine, starting_orders
+from analyticdag.linear.refine import SearchTable, refine, starting_orders
 from analyticdag.losses import UnequalVariances
 from analyticdag.moments import Moments
 from analyticdag.optimize.trace import SearchRecord
@@ -73,7 +73,7 @@ def cuts_instead(fit: Fit, levels: BoolArray, price: float) -> Read | None:
 
 def search_readings(fit: Fit) -> Read:
     """Search every reading where some nodes are blocks, and take the better graph."""
-    table, design = Table.of(fit), fit.design
+    table, design = SearchTable.of(fit), fit.design
     assert design is not None
     ordered, columns = design.in_order(table.order)
     starts = starting_orders(table, equal=False)
@@ -125,7 +125,7 @@ def _costs(
 
 def _searched(
     fit: Fit,
-    table: Table,
+    table: SearchTable,
     design: Design,
     columns: IntArray,
     reading: Reading,
@@ -163,7 +163,7 @@ def _searched(
 
 def _blocks(
     fit: Fit,
-    table: Table,
+    table: SearchTable,
     design: Design,
     moments: Moments,
     starts: dict[str, IntArray],

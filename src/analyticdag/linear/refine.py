@@ -37,7 +37,7 @@ _ROWS_PER_NODE = 2
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class SearchTable:
     """What a search sees of a fit, the columns in an order that does not depend on their places.
 
     So the same graph is found however the columns are permuted, but for copies of each other.
@@ -50,7 +50,7 @@ class Table:
     seed: int
 
     @classmethod
-    def of(cls, fit: Fit) -> Table:
+    def of(cls, fit: Fit) -> SearchTable:
         """Take the columns of a fit in canonical order."""
         seen = fit.seen.moments
         order = canonical_order(seen.S)
@@ -80,7 +80,7 @@ class Table:
         return replace(found, weights=weights, order=self.order[found.order])
 
 
-def starting_orders(table: Table, *, equal: bool) -> dict[str, IntArray]:
+def starting_orders(table: SearchTable, *, equal: bool) -> dict[str, IntArray]:
     """Return orders that cost next to nothing, bent to what is known.
 
     With equal variances the search adds an order of its own, in layers, and beside it the order by
@@ -114,7 +114,7 @@ def refine(
     # Compiled code: imported when it is used, so that importing the package stays cheap.
     from analyticdag.search import effect_price
 
-    table, equal = Table.of(fit), loss.score == "equal"
+    table, equal = SearchTable.of(fit), loss.score == "equal"
     starts = {label: table.start(order) for label, order in starts.items()}
     if like is not None:
         floor, table = like.min_effect, replace(table, seed=table.seed + 1)
@@ -145,7 +145,7 @@ def refine(
 
 def _search(
     fit: Fit,
-    table: Table,
+    table: SearchTable,
     loss: LossTraits,
     starts: dict[str, IntArray],
     gamma: float | None,

@@ -73,7 +73,7 @@ class Selection:
 
 
 @dataclass(frozen=True, eq=False)
-class _Graph:
+class _Scored:
     """Where one lambda ended on some rows, and where its path had begun."""
 
     start: Start
@@ -98,7 +98,7 @@ class _Series:
         """Whether likelihoods are those of equal noise variances."""
         return bool(loss_traits(self.loss).reads_scales)
 
-    def on(self, statistics: Statistics) -> Iterator[_Graph]:
+    def on(self, statistics: Statistics) -> Iterator[_Scored]:
         """Follow the path for each lambda, from where the one before ended."""
         start = self.start
         for number, lam in enumerate(self.lambdas, start=1):
@@ -114,7 +114,7 @@ class _Series:
 
     def on_subsets(
         self, rows: FloatArray, subsets: Iterable[IntArray]
-    ) -> Iterator[tuple[IntArray, Statistics, list[_Graph]]]:
+    ) -> Iterator[tuple[IntArray, Statistics, list[_Scored]]]:
         """Follow the series on some of the rows, and on others: each subset with its results."""
         for chosen in subsets:
             some = _on_rows(self.fit.statistics, rows[chosen])
@@ -122,11 +122,11 @@ class _Series:
 
     def _graph(
         self, statistics: Statistics, start: Start, weights: FloatArray, threshold: float
-    ) -> _Graph:
+    ) -> _Scored:
         adjacency = finish(weights, threshold, self.fit.masks).adjacency
         refitted = weights_on_parents(statistics.moments, adjacency)
         score = _ebic(statistics, refitted, int(adjacency.sum()), pooled=self.pooled)
-        return _Graph(start, threshold, adjacency, refitted, score)
+        return _Scored(start, threshold, adjacency, refitted, score)
 
 
 def select(fit: Fit, loss: LossClass, start: Start) -> tuple[Selection, Start]:

@@ -55,7 +55,7 @@ class BlockResult:
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class BlockTask:
     """Blocks of columns, and what is known about the edges between them."""
 
     moments: Moments  # of the columns
@@ -141,7 +141,7 @@ def search_blocks(
     forbidden, needed = checked_knowledge(allowed, required, max_parents, d)
     nothing = np.zeros((d, d), np.bool_)
     limit = d if max_parents is None else max_parents
-    task = Task(
+    task = BlockTask(
         moments,
         np.ascontiguousarray(sizes, np.int64),
         nothing if forbidden is None else forbidden,
@@ -202,7 +202,7 @@ def _returns(runs: list[_Run]) -> int:
 
 
 def _runs(
-    task: Task,
+    task: BlockTask,
     price: float,
     starts: Mapping[str, ArrayLike],
     random_state: int | None,
@@ -219,7 +219,7 @@ def _runs(
 
 
 def _search(
-    task: Task, data: kernels.Blocks, label: str, order: IntArray, rng: np.random.Generator
+    task: BlockTask, data: kernels.Blocks, label: str, order: IntArray, rng: np.random.Generator
 ) -> _Run:
     """Local search, then disturbances: each is kept if what it led to is better."""
     d = len(order)
@@ -239,7 +239,7 @@ def _search(
 
 
 def _disturbed(
-    task: Task, data: kernels.Blocks, graph: kernels.Ordered, rng: np.random.Generator
+    task: BlockTask, data: kernels.Blocks, graph: kernels.Ordered, rng: np.random.Generator
 ) -> bool:
     """Put a few nodes elsewhere and repair; whether the score fell."""
     table, d = graph.arrays, len(task.sizes)
@@ -255,7 +255,7 @@ def _disturbed(
     return False
 
 
-def _as_single(task: Task, run: _Run) -> FloatArray:
+def _as_single(task: BlockTask, run: _Run) -> FloatArray:
     """Gains of edges as those of single columns that accidents exceed as rarely."""
     gains = task.gains(run.adjacency)[run.adjacency]
     freedom = np.outer(task.sizes, task.sizes)[run.adjacency]

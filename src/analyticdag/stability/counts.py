@@ -20,7 +20,7 @@ from analyticdag._files import read_limited, read_sealed, write_sealed, written
 from analyticdag._schema import fitted, parsed_json
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.errors import ParameterError
-from analyticdag.stability.resamples import Found
+from analyticdag.stability.resamples import FoundEdges
 
 # A lost resample costs its fit, a saved one the writing of three matrices.
 SAVE_EVERY = 10
@@ -53,7 +53,7 @@ class Counts:
         if not np.array_equal(self.edges + self.edges.T, self.skeleton):
             raise ValueError("counts that contradict each other")
 
-    def add(self, found: Found) -> None:
+    def add(self, found: FoundEdges) -> None:
         """Count one more resample."""
         i, j = found.edges.T
         self.edges[i, j] += 1
@@ -64,7 +64,7 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class Note:
+class CountsNote:
     """Whose counts they are, and of how many resamples."""
 
     fingerprint: str
@@ -87,7 +87,7 @@ class CountsFile:
         content = read_limited(self.path, limit, "name another file")
         try:
             arrays = read_sealed(content, limit)
-            note = fitted(parsed_json(str(arrays.pop("note")).encode()), Note, "note")
+            note = fitted(parsed_json(str(arrays.pop("note")).encode()), CountsNote, "note")
             counts = Counts(**arrays, done=note.done)
             if note.fingerprint == self.fingerprint:
                 counts.check(n_features)

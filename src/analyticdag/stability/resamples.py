@@ -103,20 +103,22 @@ def check_scheme(
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class FoundEdges:
     """The edges of one fit as (k, 2) indices: of the DAG, and those that the data direct."""
 
     edges: IntArray
     directed: IntArray
 
 
-def fit_resample(estimator: Any, data: Data, scheme: Scheme, number: int, parent: int) -> Found:
+def fit_resample(
+    estimator: Any, data: Data, scheme: Scheme, number: int, parent: int
+) -> FoundEdges:
     """Fit a fresh copy of the estimator on one resample and return its edges."""
     fitted = fitted_on(estimator, data, scheme, number, parent)
     adjacency = np.asarray(fitted.adjacency_matrix_) != 0
     cpdag = np.asarray(getattr(fitted, "cpdag_", to_cpdag(adjacency))) != 0
     directed = (cpdag & ~cpdag.T) | _by_shape(fitted, adjacency)
-    return Found(np.argwhere(adjacency), np.argwhere(directed))
+    return FoundEdges(np.argwhere(adjacency), np.argwhere(directed))
 
 
 def _by_shape(fitted: Any, adjacency: BoolArray) -> BoolArray:

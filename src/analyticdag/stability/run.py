@@ -18,7 +18,7 @@ from analyticdag.errors import AnalyticDAGWarning, ParameterError
 from analyticdag.fitting.checkpoint import held_checkpoint
 from analyticdag.interventions import intervention_mask
 from analyticdag.stability.counts import Counts, CountsFile, fingerprint
-from analyticdag.stability.resamples import Data, Found, Scheme, check_scheme, fit_resample
+from analyticdag.stability.resamples import Data, FoundEdges, Scheme, check_scheme, fit_resample
 from analyticdag.stability.result import Stability
 
 
@@ -94,11 +94,11 @@ def bootstrap(
 
 def _fits(
     estimator: Any, data: Data, scheme: Scheme, numbers: range, n_jobs: int | None
-) -> Iterator[Found]:
+) -> Iterator[FoundEdges]:
     """Yield what each resample found, in the order of their numbers."""
     work = joblib.delayed(fit_resample)
     parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator")
-    fits: Iterator[Found] = parallel(
+    fits: Iterator[FoundEdges] = parallel(
         work(estimator, data, scheme, number, os.getpid()) for number in numbers
     )
     return fits
