@@ -304,6 +304,19 @@ def test_maps_name_every_room(package: Path) -> None:
     assert not gone, f"the map of {package.name} shows {sorted(gone)}, which are gone"
 
 
+# Records of the kernels, which nobody else sees.
+OF_KERNELS = {"Column", "State", "Stop"}
+
+
+def test_a_class_name_stands_for_one_thing() -> None:
+    homes: dict[str, list[str]] = {}
+    for module, path in MODULES.items():
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and node.name not in OF_KERNELS:
+                homes.setdefault(node.name, []).append(module)
+    assert {name: where for name, where in homes.items() if len(where) > 1} == {}
+
+
 @pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/design.md"])
 def test_files_that_a_page_names_exist(page: str) -> None:
     named = set(re.findall(r"`([\w./-]+/[\w-]+\.py)`", (ROOT / page).read_text("utf-8")))
