@@ -100,6 +100,8 @@ def _units(saved: SavedRun, given: list[str]) -> dict[Hashable, str]:
 
 
 def _joint_words(joint: JointEffect, units: Mapping[Any, str]) -> Iterator[str]:
+    from analyticdag.effects.effect import pairs_text
+
     unit = units.get(joint.outcome, "")
     yield f"on {joint.outcome}{f' ({unit})' if unit else ''}, with the other causes held fixed:"
     for k, cause in enumerate(joint.causes):
@@ -108,8 +110,7 @@ def _joint_words(joint: JointEffect, units: Mapping[Any, str]) -> Iterator[str]:
         said = f"{values[0]:+.4g}" if len(values) == 1 else f"{values[0]:.4g} to {values[-1]:.4g}"
         yield f"  one more {units.get(cause, 'unit')} of {cause} → {said} [{low:.4g}, {high:.4g}]"
     if not joint.identified:
-        pairs = ", ".join(f"{a} — {b}" for a, b in joint.open_edges)
-        yield f"not identified: {pairs} open"
+        yield f"not identified: {pairs_text(joint.open_edges)} open"
 
 
 def _list(

@@ -13,12 +13,12 @@ import numpy as np
 
 from analyticdag._typing import BoolArray, IntArray
 
-__all__ = ["minimal_set", "optimal_set"]
+__all__ = ["causal_nodes", "minimal_set", "optimal_set"]
 
 
 def optimal_set(graph: BoolArray, reach: BoolArray, x: int, y: int) -> IntArray:
     """Return the optimal adjustment set; empty where x has no effect on y."""
-    causal = _causal_nodes(reach, x, y)
+    causal = causal_nodes(reach, x, y)
     parents = graph[:, causal].any(axis=1)
     best: IntArray = np.flatnonzero(parents & ~_forbidden(reach, x, y))
     return best
@@ -51,7 +51,8 @@ def minimal_set(graph: BoolArray, reach: BoolArray, x: int, y: int) -> IntArray:
     return np.array(sorted(set(cut) - {x, y}), dtype=np.int64)
 
 
-def _causal_nodes(reach: BoolArray, x: int, y: int) -> BoolArray:
+def causal_nodes(reach: BoolArray, x: int, y: int) -> BoolArray:
+    """Return the nodes on directed paths from x to y, x left out."""
     causal: BoolArray = reach[x] & reach[:, y]
     causal[x] = False
     return causal
@@ -59,12 +60,12 @@ def _causal_nodes(reach: BoolArray, x: int, y: int) -> BoolArray:
 
 def _forbidden(reach: BoolArray, x: int, y: int) -> BoolArray:
     """Return what would take part of the effect away: what causal nodes cause, and x."""
-    forbidden: BoolArray = np.any(reach[_causal_nodes(reach, x, y)], axis=0)
+    forbidden: BoolArray = np.any(reach[causal_nodes(reach, x, y)], axis=0)
     forbidden[x] = True
     return forbidden
 
 
 def _without_causal_edges(graph: BoolArray, reach: BoolArray, x: int, y: int) -> BoolArray:
     back = graph.copy()
-    back[x, _causal_nodes(reach, x, y)] = False
+    back[x, causal_nodes(reach, x, y)] = False
     return back

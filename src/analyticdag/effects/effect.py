@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,7 +91,7 @@ class Effect:
         low, high = self.interval
         if self.value is not None:
             return f"{head}{self.value:+.4g} [{low:.4g}, {high:.4g}]{tail}{self._crossing()}"
-        pairs = ", ".join(f"{a} — {b}" for a, b in self.open_edges)
+        pairs = pairs_text(self.open_edges)
         said = "something within" if self.bounded else f"one of {self._values()} within"
         return (
             f"{head}{said} [{low:.4g}, {high:.4g}]{tail}; not identified: {pairs} "
@@ -104,7 +104,7 @@ class Effect:
     def _crossing(self) -> str:
         if not self.hidden:
             return ""
-        return f"; {', '.join(f'{a} — {b}' for a, b in self.hidden)} {HIDDEN}"
+        return f"; {pairs_text(self.hidden)} {HIDDEN}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data as JSON holds it: what is not finite is None."""
@@ -132,6 +132,11 @@ class Effect:
             "settling": [list(pair) for pair in self.settling],
             "hidden": [list(pair) for pair in self.hidden],
         }
+
+
+def pairs_text(pairs: Iterable[tuple[Hashable, Hashable]], between: str = ", ") -> str:
+    """Return pairs that are joined, without a direction."""
+    return between.join(f"{a} — {b}" for a, b in pairs)
 
 
 def _finite(value: float) -> float | None:

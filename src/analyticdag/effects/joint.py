@@ -82,9 +82,7 @@ def joint_effect(
         possible=tuple(_plain(values[k] * units) for k in kept),
         identified=one,
         zero_share=_plain(np.mean([[not cut.reach[x, y] for x in nodes] for cut in cuts], axis=0)),
-        open_edges=()
-        if one
-        else tuple((known.names[x], known.names[v]) for x in nodes for v in known.open_at(x)),
+        open_edges=() if one else known.open_pairs(nodes),
         level=level,
     )
 

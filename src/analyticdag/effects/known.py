@@ -6,7 +6,7 @@ the data to fit its equations to.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral
@@ -170,6 +170,10 @@ class Known:
         """Return the nodes that share an open edge with `node`."""
         found: list[int] = np.flatnonzero(open_edges(self.edges)[node]).tolist()
         return found
+
+    def open_pairs(self, nodes: Iterable[int]) -> tuple[tuple[Hashable, Hashable], ...]:
+        """Return the open edges at some nodes by name, each node before its neighbour."""
+        return tuple((self.names[x], self.names[v]) for x in nodes for v in self.open_at(x))
 
     def between(self, x: int, y: int) -> BoolArray:
         """Return the nodes that may lie on a directed path from x to y: y itself, but not x.

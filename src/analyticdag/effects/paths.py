@@ -26,7 +26,7 @@ class Paths:
     count: int
 
 
-def paths_between(equations: Equations, x: int, y: int, most: int = MOST_PATHS) -> Paths:
+def paths_between(equations: Equations, x: int, y: int) -> Paths:
     """Return the strongest paths from x to y: their products, and the nodes on them."""
     causal = equations.reach[x] & equations.reach[:, y]
     if not causal[y]:
@@ -37,7 +37,7 @@ def paths_between(equations: Equations, x: int, y: int, most: int = MOST_PATHS) 
     for node in order[1:]:
         parents: IntArray = np.flatnonzero(equations.graph[:, node] & causal)
         count[node] = sum(count[parent] for parent in parents.tolist())
-        best[node] = _extended(best, equations.weights, node, parents)[:most]
+        best[node] = _extended(best, equations.weights, node, parents)[:MOST_PATHS]
     return Paths(tuple(best[y]), count[y])
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import special
 
 from analyticdag._parameters import number
-from analyticdag.effects.adjustment import minimal_set, optimal_set
+from analyticdag.effects.adjustment import causal_nodes, minimal_set, optimal_set
 from analyticdag.effects.effect import Effect, Path, Possible
 from analyticdag.effects.equations import Equations
 from analyticdag.effects.known import MOST_OPEN, Known
@@ -141,9 +141,7 @@ def interval_of(
     """Return a confidence interval; the fewest degrees of freedom on the way decide its width."""
     if error == 0.0:
         return value, value
-    causal = equations.reach[x] & equations.reach[:, y]
-    causal[x] = False
-    freedom = int(equations.freedom[causal].min())
+    freedom = int(equations.freedom[causal_nodes(equations.reach, x, y)].min())
     if freedom < 1:
         return -np.inf, np.inf
     half = float(special.stdtrit(freedom, 0.5 + level / 2.0)) * error

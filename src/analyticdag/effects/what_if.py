@@ -8,7 +8,7 @@ one member with a warning that names the edges.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import networkx as nx
@@ -17,6 +17,7 @@ from scipy import special
 
 from analyticdag._parameters import LARGEST, number, whole
 from analyticdag._typing import FloatArray
+from analyticdag.effects.effect import pairs_text
 from analyticdag.effects.equations import Equations
 from analyticdag.effects.known import Known, position_of
 from analyticdag.errors import OpenEdgesWarning, ParameterError
@@ -55,7 +56,7 @@ def intervene(model: Any, do: Mapping[Hashable, float], *, level: float = 0.95) 
     half = float(special.ndtri(0.5 + level / 2.0)) * sds
     own = next((k for k, e in enumerate(every) if e is known.equations), 0)
     if (np.ptp(means, axis=0) > _ROUNDING * known.sd).any():
-        _warn_of_open(_open_pairs(known, setting), stacklevel=3)
+        _warn_of_open(known.open_pairs(setting), stacklevel=3)
     return [
         Outcome(
             name=name,
@@ -78,7 +79,7 @@ def sample(
     known.refuse_categories()
     setting = _setting(known, do or {})
     if any(known.open_at(x) for x in setting):
-        _warn_of_open(_open_pairs(known, setting), stacklevel=3)
+        _warn_of_open(known.open_pairs(setting), stacklevel=3)
     equations, rng = known.equations, np.random.default_rng(seed)
     noise = rng.standard_normal((n, len(known.names))) * np.sqrt(equations.variances)
     rows = np.zeros_like(noise)
@@ -123,16 +124,11 @@ def target_place(graph: nx.DiGraph, target: Hashable) -> int:
     return place
 
 
-def _warn_of_open(pairs: list[tuple[Hashable, Hashable]], *, stacklevel: int) -> None:
+def _warn_of_open(pairs: Sequence[tuple[Hashable, Hashable]], *, stacklevel: int) -> None:
     """Warn that an answer depends on open edges, and name them."""
-    listed = ", ".join(f"{a} — {b}" for a, b in pairs[:10])
     warnings.warn(
-        f"the answer depends on edges whose direction is open: {listed}; settle them with "
-        "knowledge, or read the range over the members",
+        f"the answer depends on edges whose direction is open: {pairs_text(pairs[:10])}; settle "
+        "them with knowledge, or read the range over the members",
         OpenEdgesWarning,
         stacklevel=stacklevel + 1,
     )
-
-
-def _open_pairs(known: Known, nodes: Iterable[int]) -> list[tuple[Hashable, Hashable]]:
-    return [(known.names[x], known.names[v]) for x in nodes for v in known.open_at(x)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
 
-from analyticdag.effects.effect import Effect
+from analyticdag.effects.effect import Effect, pairs_text
 
 
 def lines(effect: Effect, units: Mapping[Hashable, str]) -> Iterator[str]:
@@ -27,7 +27,7 @@ def lines(effect: Effect, units: Mapping[Hashable, str]) -> Iterator[str]:
 def _settled_by(effect: Effect) -> str:
     if not effect.settling:
         return "knowing the directions of all of these would settle it"
-    pairs = " or ".join(f"{a} — {b}" for a, b in effect.settling)
+    pairs = pairs_text(effect.settling, " or ")
     return f"knowing the direction of {pairs} alone would settle it"
 
 
