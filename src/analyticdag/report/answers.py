@@ -34,15 +34,12 @@ def units_of(run: SavedRun) -> dict[Hashable, str]:
 
 def answers(run: SavedRun) -> dict[str, Any]:
     """Return what the page's script shows: effects of all pairs, suspicions, and how to go on."""
-    known = _known(run)
-    small = run.n_nodes <= MOST_COLUMNS
+    known = _known(run) if run.n_nodes <= MOST_COLUMNS else None
     return {
         "limit": MOST_COLUMNS,
-        "answered": known is not None and small,
-        "pairs": list(_pairs(run, known)) if known is not None and small else [],
-        "hidden": [list(pair) for pair in known.hidden_pairs]
-        if known is not None and small
-        else [],
+        "answered": known is not None,
+        "pairs": [] if known is None else list(_pairs(run, known)),
+        "hidden": [] if known is None else [list(pair) for pair in known.hidden_pairs],
         "knowledge": _knowledge(run.parameters.get("knowledge")),
         "command": _command(run.manifest.get("command")),
     }

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from analyticdag.drawing.picture import short_label
 from analyticdag.io.run import EdgeRecord, SavedRun
-from analyticdag.report.text import link
+from analyticdag.report.text import link, listing
 from analyticdag.tables.recipe import Kind
 
-_SHOWN = 6
 _MEANING = {
     Kind.YES_NO: "Yes/no variables ({names}) count as 0 and 1: a weight on one is the change of "
     "its share for one more unit of the cause, one from it the difference between its two values.",
@@ -27,7 +26,7 @@ def weight_notes(run: SavedRun) -> list[str]:
     for kind, meaning in _MEANING.items():
         names = [name for name in run.names if name in linked and kind_of.get(name) == kind]
         if names:
-            notes.append(meaning.format(names=_listing(names)))
+            notes.append(meaning.format(names=listing(names)))
     return notes
 
 
@@ -42,8 +41,3 @@ def _has_parts(run: SavedRun, edge: EdgeRecord) -> bool:
 
 def _parts(edge: EdgeRecord) -> str:
     return ", ".join(f"{short_label(label)} {size:+.3g}" for label, size in edge.parts)
-
-
-def _listing(names: list[str]) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(map(short_label, names[:_SHOWN])) + more

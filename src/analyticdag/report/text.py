@@ -80,11 +80,11 @@ def audit_notices(audit: Audit, run: SavedRun) -> list[str]:
     found = [_sentence(note) for note in audit.notes]
     constant = [run.names[k] for k, column in enumerate(audit.columns) if column.constant]
     if constant:
-        found.append(f"Constant columns, kept as nodes without edges: {_listing(constant)}.")
+        found.append(f"Constant columns, kept as nodes without edges: {listing(constant)}.")
     if audit.copies:
         pairs = [f"{run.names[i]} and {run.names[j]}" for i, j in audit.copies]
         found.append(
-            f"Copies of each other, so edges between them are arbitrary: {_listing(pairs)}."
+            f"Copies of each other, so edges between them are arbitrary: {listing(pairs)}."
         )
     if audit.collinear:
         found.append(
@@ -334,6 +334,7 @@ def _sentence(note: str) -> str:
     return note[:1].upper() + note[1:].rstrip(".") + "."
 
 
-def _listing(items: list[str]) -> str:
+def listing(items: list[str]) -> str:
+    """Return the first of some names, as they fit into a sentence."""
     more = f" and {len(items) - _SHOWN} more" if len(items) > _SHOWN else ""
     return ", ".join(short_label(item) for item in items[:_SHOWN]) + more
