@@ -108,6 +108,12 @@ class Design:
         return np.repeat(np.arange(len(self.sizes)), self.sizes)
 
     @property
+    def first(self) -> IntArray:
+        """The first column of each node."""
+        ends: IntArray = np.cumsum(self.sizes)
+        return ends - self.sizes
+
+    @property
     def is_block(self) -> BoolArray:
         """Which nodes are categories."""
         return np.array([kind == Kind.CATEGORY for kind in self.kinds])
@@ -129,8 +135,7 @@ class Design:
 
     def in_order(self, order: IntArray) -> tuple[Design, IntArray]:
         """Return the design of the nodes in another order, and the columns in theirs."""
-        first = np.cumsum(self.sizes) - self.sizes
-        columns = np.concatenate([first[k] + np.arange(self.sizes[k]) for k in order])
+        columns = np.concatenate([self.first[k] + np.arange(self.sizes[k]) for k in order])
         place = {int(column): k for k, column in enumerate(columns)}
         moved = replace(
             self,
@@ -150,8 +155,7 @@ class Design:
         """Return the readings of these rows: without interventions, the second one too."""
         rows = self.expanded(values)
         mask = None if perturbed is None else perturbed[:, self.node]
-        reduced = moments_with_gaps if np.isnan(rows).any() else Moments.of_rows
-        levels = reduced(rows, mask, weights)
+        levels = _moments(rows, mask, weights)
         found = (Reading(LEVELS, levels),)
         if not self.cuts or perturbed is not None:
             return found
@@ -162,8 +166,7 @@ class Design:
         Z = rows.copy()
         for column, cut in self.cuts.items():
             Z[:, column] = cut.scored(rows[:, column])
-        reduced = moments_with_gaps if np.isnan(Z).any() else Moments.of_rows
-        scores = reduced(Z, None, weights)
+        scores = _moments(Z, None, weights)
         series = np.tile(number_series(), (rows.shape[1], 1))
         for column, cut in self.cuts.items():
             series[column] = cut.series
@@ -178,6 +181,11 @@ class Design:
         counts = np.maximum(np.round(scores.counts * share), 3).astype(np.int64)
         observed = Scores(R, variance, series, int(scores.counts[0]))
         return Reading(CUTS, replace(levels, covariances=S[None], counts=counts), observed)
+
+
+def _moments(rows: FloatArray, mask: BoolArray | None, weights: FloatArray | None) -> Moments:
+    reduced = moments_with_gaps if np.isnan(rows).any() else Moments.of_rows
+    return reduced(rows, mask, weights)
 
 
 def _harmonic(worth: FloatArray, R: FloatArray) -> float:

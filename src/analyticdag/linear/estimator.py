@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Hashable, Mapping
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -50,7 +51,7 @@ from analyticdag.linear.edges import edges_of
 from analyticdag.linear.ignored import warn_about_ignored
 from analyticdag.linear.ladder import HasLadder, LadderTask
 from analyticdag.linear.learn import Learned, learn
-from analyticdag.linear.mixed import described, weighted
+from analyticdag.linear.mixed import described
 from analyticdag.linear.options import Options, refuse_moved, refusing_moved
 from analyticdag.linear.paths import Fit
 from analyticdag.linear.prepare import prepared
@@ -355,7 +356,7 @@ class AnalyticDAG(HasLadder, GraphEstimator):
     def _keep(self, fit: Fit, learned: Learned) -> Self:
         """Set the learned attributes."""
         statistics, mixed = fit.plain or fit.statistics, described(fit, learned, self.recipe_)
-        finished, W = weighted(learned.finished, mixed.weights), mixed.slopes
+        finished, W = replace(learned.finished, weights=mixed.weights), mixed.slopes
         self.interventions_ = statistics.perturbed
         cpdag = equivalence_class(finished.adjacency, self.interventions_)
         seen = fit if learned.reading is None else learned.seen

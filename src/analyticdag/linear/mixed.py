@@ -11,20 +11,14 @@ between 0 and 1; between columns that is the size of the partial correlation.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from scipy.stats import chi2
 
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.fitting.design import LEVELS, Design, Reading
-from analyticdag.fitting.edges import (
-    NEAR,
-    Strength,
-    edge_strength,
-)
-from analyticdag.fitting.finish import Finished
+from analyticdag.fitting.edges import NEAR, Strength, edge_strength
 from analyticdag.least_squares import weights_on_parents
 from analyticdag.linear.blocks import log_det, slopes
 from analyticdag.linear.learn import Learned
@@ -54,11 +48,6 @@ class Described:
     strength: Strength
     parts: dict[tuple[int, int], Parts]
     near: BoolArray | None = None
-
-
-def weighted(finished: Finished, weights: FloatArray) -> Finished:
-    """Return a graph with other weights."""
-    return replace(finished, weights=weights)
 
 
 def described(fit: Fit, learned: Learned, recipe: Recipe | None) -> Described:
@@ -103,13 +92,13 @@ def _with_blocks(strength: Strength, found: MixedEdges) -> Strength:
 
 def _near(design: Design, reading: Reading, adjacency: BoolArray, price: float) -> BoolArray:
     """Return the edges within two standard errors of being dropped, as the reading sees them."""
+    # Compiled code: imported when it is used, so that importing the package stays cheap.
+    from analyticdag.search.price import as_single
+
     strengths = mixed_edges(design, reading.moments, adjacency, [()] * len(adjacency)).strengths
-    first = np.cumsum(design.sizes) - design.sizes
-    n = reading.moments.samples_of[first]
+    n = reading.moments.samples_of[design.first]
     gains = -n * np.log1p(-(np.minimum(strengths, 1.0 - 1e-15) ** 2))
-    freedom = np.outer(design.sizes, design.sizes)
-    # As the gain of a single column that accidents exceed as rarely.
-    single = chi2.isf(np.maximum(chi2.sf(gains, freedom), 1e-300), 1)
+    single = as_single(gains, np.outer(design.sizes, design.sizes))
     near: BoolArray = np.sqrt(single) - np.sqrt(price) < NEAR
     return near | ~adjacency
 

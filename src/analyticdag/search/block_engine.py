@@ -13,14 +13,15 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import chi2
 
 from analyticdag._threads import in_threads
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.moments import Moments
 from analyticdag.orders import consistent_order
 from analyticdag.search import kernels
+from analyticdag.search.engine import FURTHER_STARTS, NOTICEABLE, RETURNS, SAME, TIES, silent
 from analyticdag.search.price import (
+    as_single,
     block_prices,
     cautious_price,
     checked_effect,
@@ -32,10 +33,6 @@ from analyticdag.search.records import COLLINEAR
 from analyticdag.search.setting import checked_knowledge, checked_order, edge_penalty
 from analyticdag.search.starts import named_rng
 
-# As in `engine.py`: further random starts, and how often the best score has to come back.
-FURTHER_STARTS, RETURNS = 8, 3
-SAME = 1e-9
-NOTICEABLE = 0.5
 # Nodes that one disturbance puts elsewhere, at most.
 STEPS = 3
 
@@ -151,7 +148,7 @@ def search_blocks(
     )
     floor = effect_price(checked_effect(min_effect), n, equal=False)
     price = cautious_price(d) if isinstance(gamma, str) else edge_penalty(n, d, gamma)
-    tell = progress or _silent
+    tell = progress or silent
     tell(f"search over {d} nodes, some of them blocks, from {', '.join(starts)}")
     price = max(price, floor)
     runs = _runs(task, price, starts, random_state, n_jobs)
@@ -180,10 +177,6 @@ def search_blocks(
     )
 
 
-def _silent(message: str) -> None:
-    """Tell nobody."""
-
-
 @dataclass(frozen=True, eq=False)
 class _Run:
     label: str
@@ -193,7 +186,7 @@ class _Run:
 
 
 def _ranked(runs: list[_Run]) -> list[_Run]:
-    return sorted(runs, key=lambda run: (round(run.score, 6), run.label))
+    return sorted(runs, key=lambda run: (round(run.score, TIES), run.label))
 
 
 def _returns(runs: list[_Run]) -> int:
@@ -256,8 +249,6 @@ def _disturbed(
 
 
 def _as_single(task: BlockTask, run: _Run) -> FloatArray:
-    """Gains of edges as those of single columns that accidents exceed as rarely."""
-    gains = task.gains(run.adjacency)[run.adjacency]
+    """The gains of all edges, as those of single columns."""
     freedom = np.outer(task.sizes, task.sizes)[run.adjacency]
-    found: FloatArray = chi2.isf(np.maximum(chi2.sf(gains, freedom), 1e-300), 1)
-    return found
+    return as_single(task.gains(run.adjacency)[run.adjacency], freedom)

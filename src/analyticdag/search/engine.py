@@ -163,7 +163,7 @@ def search_orders(
         starts = {"layered": layered, **(starts or {})}
     elif starts is None:
         starts = cheap_starts(setting, random_state)
-    work = Work(moments, dict(starts), random_state, n_jobs, effort, progress or _silent, stop)
+    work = Work(moments, dict(starts), random_state, n_jobs, effort, progress or silent, stop)
     work.tell(f"order search from {len(starts)} starts: {', '.join(starts)}")
     runs = local_runs(setting, starts, n_jobs, stop)
     fair = max(fair_price(edge_gains(setting, work.weights(setting, runs)), price, len(cov)), floor)
@@ -261,7 +261,7 @@ class Work:
         )
 
 
-def _silent(message: str) -> None:
+def silent(message: str) -> None:
     """Tell nobody."""
 
 

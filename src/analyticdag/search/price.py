@@ -27,6 +27,7 @@ from analyticdag._typing import FloatArray, IntArray
 from analyticdag.errors import ParameterError
 
 __all__ = [
+    "as_single",
     "block_prices",
     "cautious_price",
     "checked_effect",
@@ -57,8 +58,7 @@ def cautious_price(n_nodes: int) -> float:
 def fair_price(gains: FloatArray, price: float, n_nodes: int) -> float:
     """Lowest price at which most of what is bought are effects, given gains at a higher price."""
     border = math.sqrt(price)
-    accidents = _pairs(n_nodes) * 2.0 * float(ndtr(-border))
-    seen = np.count_nonzero(gains < price * WINDOW**2) - accidents
+    seen = np.count_nonzero(gains < price * WINDOW**2) - expected_false(price, n_nodes)
     density = max(seen, 0.0) / math.log(WINDOW)  # effects per unit of log size
     allowed = density * FALSE / (1.0 - FALSE)
 
@@ -101,6 +101,13 @@ def _exceeded(price: float, freedom: int) -> float:
     if probability > _RAREST:
         return float(chi2.isf(probability, freedom))
     return price * freedom  # an edge this dear is never bought
+
+
+def as_single(gains: FloatArray, freedom: IntArray) -> FloatArray:
+    """Return gains of blocks as those of single columns that accidents exceed as rarely."""
+    rarity = np.maximum(chi2.sf(gains, freedom), _RAREST)
+    single: FloatArray = chi2.isf(rarity, 1)
+    return single
 
 
 def gamma_of(price: float, n_samples: int, n_nodes: int) -> float:
