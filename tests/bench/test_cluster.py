@@ -37,7 +37,7 @@ def dask_cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     # Workers and the processes of their cells find the tasks of this folder.
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(HERE), *filter(None, sys.path)]))
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
     ) as cluster:
         yield cluster
 
@@ -97,7 +97,7 @@ def test_a_scheduler_that_does_not_answer_is_named() -> None:
 def test_a_scheduler_without_workers_is_named() -> None:
     distributed = pytest.importorskip("distributed")
     with (
-        distributed.LocalCluster(n_workers=0, dashboard_address=None) as empty,
+        distributed.LocalCluster(n_workers=0, dashboard_address=":0") as empty,
         pytest.raises(ParameterError, match="has no worker; start some with 'dask worker"),
     ):
         list(run_on_cluster([], Limits(), empty.scheduler_address, patience=0.5))

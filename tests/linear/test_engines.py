@@ -259,8 +259,11 @@ def test_both_paths_of_auto_share_a_checkpoint(
     [
         ({"solver": "order", "refine": False}, "refine=False would leave nothing to do"),
         ({"solver": "order", "checkpoint": "file"}, "solver='order' has none"),
-        ({"loss": "logistic"}, "cannot be refined: no score of the order search goes with it"),
-        ({"loss": "logistic", "refine": False}, "the exact path solves no other loss; use solver"),
+        ({"loss": "logistic"}, "'logistic' is for the path of Adam alone: use .* refine=False"),
+        (
+            {"loss": "logistic", "refine": False},
+            "is for the path of Adam alone: use .* solver='adam'",
+        ),
     ],
 )
 def test_combinations_that_make_no_sense_are_refused(changes: dict[str, Any], message: str) -> None:

@@ -101,6 +101,8 @@ def why_not(loss: Any, solver: Any, refine: bool, constraint: Any) -> str:
     able = traits_of(MINIMISERS["columns"] if isinstance(solver, str) else solver)
     if solver != "order" and able.objection(as_function(constraint)):
         return "a polynomial outside of it"
+    if traits.binary and (refine or solver == "order" or not able.any_loss):
+        return "is for the path of Adam alone"
     if refine and traits.score is None:
         return "cannot be refined"
     if solver != "order" and not able.any_loss and traits.variances is None:

@@ -36,7 +36,7 @@ def test_every_stop_has_a_status() -> None:
 
 @pytest.mark.parametrize("status", Status)
 def test_every_status_that_is_not_success_says_what_to_do(status: Status) -> None:
-    advice = ("raise", "pass a", "add a stage", "use a larger", "rescale")
+    advice = ("raise", "pass a", "add a stage", "use a larger", "rescale", "fit again")
     assert status.value.endswith("nothing to do") or any(word in status.value for word in advice)
 
 

@@ -104,7 +104,7 @@ def test_a_dask_cluster_gives_the_same_numbers() -> None:
     X = simulate("ER1", n_nodes=4, n_samples=60, seed=0).data
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster),
         joblib.parallel_config(backend="dask"),
