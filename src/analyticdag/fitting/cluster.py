@@ -1,6 +1,6 @@
 """A Dask DataFrame: added up where its parts are; only sums and answers come to the client.
 
-    of_cluster(X, rule)      -> names, sums, rows that stay on the cluster
+    of_cluster(X, rule)      -> sums, rows that stay on the cluster
 
 The first pass adds up every part. The second keeps a sample of the rows on one worker, the same
 rows that `Sample` would keep; questions about rows are sent there.
@@ -55,7 +55,7 @@ def names_of(X: Any) -> list[Hashable]:
 
 
 def of_cluster(X: Any, rule: str) -> tuple[Sums, ClusterRows]:
-    """Add up the parts of a Dask DataFrame."""
+    """Return the sums over all parts of a Dask DataFrame, and a sample of its rows."""
     from dask.delayed import delayed
 
     parts = X.to_delayed()

@@ -18,7 +18,7 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from analyticdag._typing import BoolArray, FloatArray
+from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.sums import Sums
 
 _T = TypeVar("_T")
@@ -96,6 +96,11 @@ class Summed:
 
     names: Sequence[str]
     seen: Seen
+
+
+def evenly(places: IntArray, most: int) -> IntArray:
+    """Return places evenly spread over all of them, fewer than twice `most`."""
+    return places[:: max(len(places) // most, 1)]
 
 
 def sample_level(n_rows: int, n_columns: int) -> int:

@@ -20,7 +20,7 @@ from analyticdag._validation import check_values
 from analyticdag.errors import DataError
 from analyticdag.fitting.rows import Seen, Summed
 from analyticdag.io.tables import Table
-from analyticdag.tables.batches import comes_in_batches, read_batches
+from analyticdag.tables.batches import has_batches, read_batches
 from analyticdag.tables.cells import short
 
 # Bytes from which a file is read in batches: as cells it would take ten times as much, or more.
@@ -30,7 +30,7 @@ LARGE = 200 * 2**20
 def is_large(source: str | Path) -> bool:
     """Whether a file is too large to be read at once, and can be read in batches."""
     path = Path(source)
-    if str(source) == "-" or not path.exists() or not comes_in_batches(path):
+    if str(source) == "-" or not path.exists() or not has_batches(path):
         return False
     return path.is_dir() or path.stat().st_size > LARGE
 

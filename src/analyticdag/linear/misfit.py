@@ -29,6 +29,7 @@ from typing import TypeVar
 import numpy as np
 
 from analyticdag._typing import BoolArray, FloatArray
+from analyticdag.fitting.rows import evenly
 from analyticdag.fitting.statistics import Statistics
 
 _T = TypeVar("_T")
@@ -102,8 +103,7 @@ def _to_some(
     used = ~np.isnan(rows).any(axis=1)
     if perturbed is not None:
         used &= ~perturbed.any(axis=1)
-    places = np.flatnonzero(used)
-    places = places[:: max(len(places) // _ROWS, 1)]
+    places = evenly(np.flatnonzero(used), _ROWS)
     share = np.ones(len(places)) if weights is None else weights[places]
     return None if share.sum() < _FEWEST else question(rows[places], share)
 

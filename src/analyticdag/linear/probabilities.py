@@ -24,7 +24,7 @@ not show in the rows, and lowers nothing either.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import expit
@@ -37,6 +37,9 @@ from analyticdag.linear.learn import Learned
 from analyticdag.linear.misfit import Misfit, misfit_of
 from analyticdag.linear.paths import Fit
 from analyticdag.linear.refine import SearchTable
+
+if TYPE_CHECKING:
+    from analyticdag.search.gaps import Gaps
 
 # Edges times columns, times `effort`: beyond, doing without each edge takes longer than the search.
 LARGEST = 100_000
@@ -132,7 +135,7 @@ def edge_evidence(fit: Fit, learned: Learned) -> Evidence | None:
     return Evidence(gaps.apart, gaps.turned, price, fit.statistics.n_samples, misfit)
 
 
-def _gaps(fit: Fit, learned: Learned, price: float) -> Any:
+def _gaps(fit: Fit, learned: Learned, price: float) -> Gaps:
     """Return what the edges are worth, from a search that does not depend on columns' places."""
     # Compiled code: imported when it is used, so that importing the package stays cheap.
     from analyticdag.search.gaps import edge_gaps
@@ -153,13 +156,12 @@ def _gaps(fit: Fit, learned: Learned, price: float) -> Any:
         required=table.masks.required,
         max_parents=table.masks.max_parents,
     )
-    back = np.ix_(np.argsort(table.order), np.argsort(table.order))
-    turned = gaps.turned[back]
+    apart, turned = table.back_matrix(gaps.apart), table.back_matrix(gaps.turned)
     if not equal:
         # A member of the class that has the edge the other way costs the same; a search that turns
         # one edge may miss it, where others have to turn with it.
         turned[_open(fit, learned.finished.adjacency)] = 0.0
-    return replace(gaps, apart=gaps.apart[back], turned=turned)
+    return replace(gaps, apart=apart, turned=turned)
 
 
 def _open(fit: Fit, adjacency: BoolArray) -> BoolArray:

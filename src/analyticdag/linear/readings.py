@@ -139,7 +139,7 @@ def _searched(
     best = _blocks(fit, table, design, moments, starts, asked or 0.0)
     floor = asked
     if asked is None:
-        W = weights_on_parents(fit.statistics.moments, table.back_mask(best.adjacency))
+        W = weights_on_parents(fit.statistics.moments, table.back_matrix(best.adjacency))
         floor = effect_floor(fit.statistics, W)
         if effect_price(floor, n, equal=False) > best.price:
             best = _blocks(fit, table, design, moments, starts, floor)
@@ -157,7 +157,7 @@ def _searched(
             for label, score, edges in best.ends
         ),
     )
-    adjacency = table.back_mask(best.adjacency) | fit.masks.required
+    adjacency = table.back_matrix(best.adjacency) | fit.masks.required
     return Read(Finished(adjacency.astype(np.float64), adjacency), record, reading, "")
 
 

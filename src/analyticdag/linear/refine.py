@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_Matrix = TypeVar("_Matrix", BoolArray, FloatArray)
 _RANDOM_STARTS = 2
 # Conditional variances need this many rows for each node.
 _ROWS_PER_NODE = 2
@@ -68,15 +69,14 @@ class SearchTable:
         """Return an order of the fit's columns as one of these."""
         return np.argsort(self.order)[order]
 
-    def back_mask(self, edges: BoolArray) -> BoolArray:
-        """Return a graph of these columns as one of the fit's."""
+    def back_matrix(self, matrix: _Matrix) -> _Matrix:
+        """Return a (d, d) matrix of these columns as one of the fit's."""
         places = np.argsort(self.order)
-        return edges[np.ix_(places, places)]
+        return matrix[np.ix_(places, places)]
 
     def back(self, found: SearchResult) -> SearchResult:
         """Return a result in the order of the fit's columns."""
-        places = np.argsort(self.order)
-        weights = np.ascontiguousarray(found.weights[np.ix_(places, places)])
+        weights = np.ascontiguousarray(self.back_matrix(found.weights))
         return replace(found, weights=weights, order=self.order[found.order])
 
 

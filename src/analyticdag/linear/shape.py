@@ -14,6 +14,7 @@ import numpy as np
 
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.fitting.finish import Finished
+from analyticdag.fitting.rows import evenly
 from analyticdag.graphs import orient_with_knowledge
 from analyticdag.interventions import equivalence_class
 from analyticdag.knowledge import EdgeMasks
@@ -65,8 +66,7 @@ def _asked(
     perturbed: BoolArray | None,
 ) -> Shaped | None:
     """Ask the rows without gaps; None where they are too few, or count more or less than once."""
-    used = np.flatnonzero(np.isfinite(rows).all(axis=1))
-    used = used[:: max(len(used) // _ROWS, 1)]
+    used = evenly(np.flatnonzero(np.isfinite(rows).all(axis=1)), _ROWS)
     rows, perturbed = rows[used], None if perturbed is None else perturbed[used]
     if weights is not None or len(rows) < _FEWEST:
         return None

@@ -82,7 +82,7 @@ def read_batches(
     return Batches(place, look, frozenset(kinds or ()))
 
 
-def comes_in_batches(path: Path) -> bool:
+def has_batches(path: Path) -> bool:
     """Whether a file, or a folder, can be read in less memory than it has bytes."""
     return path.is_dir() or path.suffix.lower() in (*_ARROW, *_TEXT)
 
