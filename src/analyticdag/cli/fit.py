@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -247,9 +247,6 @@ def _learn(
     resamples: tuple[int, Path],
     talk: Talk,
 ) -> SavedRun:
-    from analyticdag.io import manifest_of
-
-    parameters = plan.parameters
     start = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -265,32 +262,14 @@ def _learn(
             line(talk, f"note: {note}")
     if resamples[0]:
         judge_by_resamples(model, table, resamples[0], talk, resamples[1])
-    manifest = manifest_of(
-        source=table.source,
-        sha256=table.sha256,
-        shape=(table.n_rows, len(table.names)),
-        parameters={
-            **parameters,
-            "max_steps": plan.max_steps,
-            "resamples": resamples[0],
-            "model": plan.model,
-            "gamma": model.trace_.gamma(model.loss_),
-            "min_effect": model.trace_.min_effect(model.loss_),
-            "plan": model.trace_.plan,
-        },
-        seed=parameters.get("random_state"),
-        seconds=seconds,
-        command=["analyticdag", *sys.argv[1:]],
-    )
+    manifest = _manifest(table, plan, model, resamples[0], seconds)
+    manifest |= {"model_choice": choice} if choice else {}
+    manifest["table"] = table_record(table, plan.parameters.get("missing", "em"))
     with shown(talk):
         run = recorded(
             model,
             table.columns,
-            manifest={
-                **manifest,
-                **({"model_choice": choice} if choice else {}),
-                "table": table_record(table, parameters.get("missing", "em")),
-            },
+            manifest=manifest,
             rows_dropped=table.rows_dropped,
             n_rows=table.n_rows,
             notes=table.notes,
@@ -301,6 +280,31 @@ def _learn(
     shown_knowledge = None if known is None else known.to_dict()
     settings = {**run.parameters, "knowledge": shown_knowledge, "checkpoint": None}
     return dataclasses.replace(run, parameters=settings)
+
+
+def _manifest(
+    table: Table, plan: FitPlan, model: Any, resamples: int, seconds: float
+) -> dict[str, Any]:
+    """Return where the run came from: the table, the settings, the command."""
+    from analyticdag.io import manifest_of
+
+    return manifest_of(
+        source=table.source,
+        sha256=table.sha256,
+        shape=(table.n_rows, len(table.names)),
+        parameters={
+            **plan.parameters,
+            "max_steps": plan.max_steps,
+            "resamples": resamples,
+            "model": plan.model,
+            "gamma": model.trace_.gamma(model.loss_),
+            "min_effect": model.trace_.min_effect(model.loss_),
+            "plan": model.trace_.plan,
+        },
+        seed=plan.parameters.get("random_state"),
+        seconds=seconds,
+        command=["analyticdag", *sys.argv[1:]],
+    )
 
 
 def _states(table: Table, known: Knowledge | None, plan: FitPlan, base: Path) -> tuple[Path, Path]:
