@@ -7,7 +7,11 @@
                                it can matter (`auto`)
                             2. search from its order and from cheap ones
                             3. with solver="auto": search on where the first search leaves doubts
-                            4. turn edges that the class leaves open by the noise (`shape`)
+                            4. with discrete columns: search them as cuts too (`readings`)
+                            5. turn edges that the class leaves open by the noise (`shape`)
+
+A table with a category has nodes of several columns. Then there is no path, and the search is the
+one over blocks of columns, in each reading of its discrete columns (`readings`).
 
 Under `loss="auto"` it is done for equal and for unequal variances, and BIC chooses (`choice`); the
 second search is left out where the first prefers equal ones and its residual variances agree.
