@@ -45,7 +45,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 def test_a_large_file_is_added_up_and_says_so(file: Path, run: Command) -> None:
     code, out, err = run("fit", file, "--json")
     assert code == 0, err
-    assert "x.csv is large: its 900 rows are added up, not kept" in err
+    assert "x.csv is read in parts: its 900 rows are added up" in err
     assert "'patient_id' is an identifier: left out" in err
     saved = load_run(file.parent / "x-analyticdag")
     assert saved.fitted is not None
@@ -57,7 +57,7 @@ def test_a_large_file_is_added_up_and_says_so(file: Path, run: Command) -> None:
     assert saved.audit.n_rows == 900
     small = run("fit", file, "--json", "--resamples", "2", "--out", file.parent / "small")
     assert small[0] == 0, small[2]
-    assert "is large" not in small[2]  # resamples need the rows
+    assert "is read in parts" not in small[2]  # resamples need the rows
 
     def joined(text: str) -> set[frozenset[str]]:
         return {frozenset((e["source"], e["target"])) for e in json.loads(text)["edges"]}
@@ -91,3 +91,30 @@ def test_what_is_large(file: Path, tmp_path: Path) -> None:
     assert table.sha256 == read_table(file).sha256
     assert 200 < len(table.values) < 300
     assert table.n_rows == 900
+
+
+def test_a_category_of_a_folder_is_one_not_its_codes(tmp_path: Path, run: Command) -> None:
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    region = rng.choice(["north", "south", "east", "west"], 600)
+    wage = 3.0 * np.isin(region, ["north", "east"]) + rng.normal(size=600)
+    table = pandas.DataFrame({"region": region, "wage": wage, "age": rng.normal(size=600)})
+    (tmp_path / "parts").mkdir()
+    table[:300].to_parquet(tmp_path / "parts" / "a.parquet")
+    table[300:].to_parquet(tmp_path / "parts" / "b.parquet")
+    code, _, err = run("fit", tmp_path / "parts", "--out", tmp_path / "run")
+    assert code == 0, err
+    (edge,) = load_run(tmp_path / "run").edges
+    assert len(edge.parts) == 3
+
+
+def test_a_category_of_more_rows_than_are_kept_is_refused(
+    tmp_path: Path, run: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("analyticdag.fitting.rows.MOST_ROWS", 100)
+    monkeypatch.setattr("analyticdag.io.large.LARGE", 100)
+    lines = [f"{k * k % 17},{'abc'[k % 3]}{'xy'[k % 2]},{k * k % 7}" for k in range(300)]
+    (tmp_path / "x.csv").write_text("\n".join(["a,b,c", *lines]))
+    code, _, err = run("fit", tmp_path / "x.csv", "--kind", "b=category")
+    assert code == 2
+    assert "the category 'b' needs all rows at once" in err

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.sums import Sums
+from analyticdag.tables.recipe import Recipe
 
 _T = TypeVar("_T")
 Coins: TypeAlias = NDArray[np.uint64]
@@ -96,6 +97,7 @@ class Summed:
 
     names: Sequence[str]
     seen: Seen
+    recipe: Recipe | None = None
 
 
 def evenly(places: IntArray, most: int) -> IntArray:

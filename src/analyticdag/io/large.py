@@ -59,12 +59,12 @@ def read_large(
     names = batches.look.recipe.names
     kept = seen.sample.rows.values
     notes = (
-        f"{path.name} is large: its {seen.sample.n_seen} rows are added up, not kept. The columns "
+        f"{path.name} is read in parts: its {seen.sample.n_seen} rows are added up. The columns "
         f"are judged by the first {batches.look.n_rows} rows, the diagnostics look at {len(kept)}",
         *((f"{n_out} rows with missing values left out",) if n_out else ()),
     )
     digest = "" if path.is_dir() else _digest(path)
-    summed = Summed(names, seen)
+    summed = Summed(names, seen, batches.look.recipe)
     return Table(kept, names, path.name, digest, n_out, notes, look=batches.look, summed=summed)
 
 

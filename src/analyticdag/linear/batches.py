@@ -65,7 +65,7 @@ def from_batches(estimator: Any, X: Any) -> Statistics:
         return _from_cluster(estimator, X)
     if isinstance(X, Summed):
         remember_columns(estimator, list(X.names), len(X.names))
-        estimator.recipe_ = None
+        estimator.recipe_ = X.recipe
         return from_seen(estimator, X.seen)
     if isinstance(X, str | os.PathLike):
         X = read_batches(X, kinds=estimator.kinds)

@@ -220,7 +220,7 @@ class AnalyticDAG(HasLadder, GraphEstimator):
 
         X is an array or a data frame; or more rows than memory holds: the path of a Parquet, CSV or
         Feather file, any iterable of tables, or a Dask DataFrame. `sample_weight` acts like rows
-        that are repeated so often; a row of weight zero is left out.
+        that are repeated so often, but no shape of noise fixes a direction; weight zero leaves out.
 
         `interventions` says for each row which column was perturbed, by name or index, None where
         none was; or it is a boolean (n, d) mask. A column's own equation is then learned from the

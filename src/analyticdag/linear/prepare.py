@@ -68,7 +68,8 @@ def _refuse_without_rows(kinds: tuple[str, ...], options: Options, statistics: S
     if what:
         raise ParameterError(
             f"{what[0]} needs all rows at once, and only sums are left of some (of a fit before "
-            "partial_fit, or of more than memory holds); fit all rows, or a sample, as one table"
+            "partial_fit, or of more than memory holds); fit all rows, or a sample of them, as one "
+            "table, or leave it out"
         )
 
 
