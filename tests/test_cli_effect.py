@@ -140,6 +140,19 @@ def test_a_graph_that_does_not(command: Command, table: Path, tmp_path: Path) ->
     assert "partial correlation" in shown.out
 
 
+def test_gaps_in_a_table_to_check_name_the_option_there_is(
+    command: Command, table: Path, tmp_path: Path
+) -> None:
+    graph, holes = tmp_path / "good.csv", tmp_path / "holes.csv"
+    graph.write_text("source,target\nrain,wet\nsprinkler,wet\n")
+    first, second, *rest = table.read_text().splitlines()
+    holes.write_text("\n".join([first, "," + second.partition(",")[2], *rest]))
+    result = command("check", graph, holes)
+    assert result.code == 2
+    assert "(--drop-missing)" in result.err
+    assert command("check", graph, holes, "--drop-missing").code == 0
+
+
 def test_names_that_the_table_lacks(command: Command, table: Path, tmp_path: Path) -> None:
     graph = tmp_path / "other.csv"
     graph.write_text("source,target\nsnow,wet\n")

@@ -291,3 +291,21 @@ def test_effects_that_meet_no_category_are_told(tmp_path: Path) -> None:
     }
     assert "pulse" in said[0, 1]
     assert said[2, 3] == "needs equations between numbers, and city is a category"
+
+
+@pytest.mark.parametrize("covariance", ["sample", "rank"])
+def test_weights_and_errors_beside_a_category_are_those_of_one_regression(covariance: str) -> None:
+    rng = np.random.default_rng(4)
+    region, age = rng.integers(0, 4, 500), rng.uniform(20, 60, 500)
+    wage = np.array([0.0, 6.0, 2.0, 9.0])[region] + 0.2 * age + 2.0 * rng.exponential(size=500)
+    table = pandas.DataFrame({"region": np.array(list("nsew"))[region], "age": age, "wage": wage})
+    edges = AnalyticDAG(covariance=covariance).fit(table).edges_
+    (edge,) = [e for e in edges if {e.source, e.target} == {"age", "wage"}]
+    assert (edge.source, edge.target) == ("age", "wage")
+    columns = np.column_stack([age, *(region == k for k in range(4))]).astype(float)
+    slopes, left = np.linalg.lstsq(columns, wage, rcond=None)[:2]
+    error = np.sqrt(left[0] / (500 - 5) * np.linalg.inv(columns.T @ columns)[0, 0])
+    assert edge.weight == pytest.approx(slopes[0])
+    assert edge.standard_error == pytest.approx(error)
+    t = slopes[0] / error
+    assert edge.partial_correlation == pytest.approx(t / np.sqrt(t * t + 495))

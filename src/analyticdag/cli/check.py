@@ -30,12 +30,17 @@ def check_command(
 ) -> None:
     """Test GRAPH, an expert's or a tool's, against the table DATA."""
     from analyticdag.effects import check_graph
+    from analyticdag.errors import DataError
     from analyticdag.io import read_table
     from analyticdag.io.graphs import read_graph
 
     given = read_graph(graph)
-    missing = "drop" if drop_missing else "error"
-    table = read_table(data, drop=drop or (), missing=missing)
+    table = read_table(data, drop=drop or (), missing="drop" if drop_missing else "em")
+    if table.has_gaps:
+        raise DataError(
+            f"{table.source} has missing values, and independences are tested on full rows; leave "
+            "rows with gaps out (--drop-missing), or the emptiest columns (--drop)"
+        )
     if graph.suffix.lower() == ".csv":  # an edge list cannot name nodes without edges
         given.add_nodes_from(table.names)
     found = check_graph(given, table.columns, level=level)

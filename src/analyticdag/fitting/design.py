@@ -153,13 +153,19 @@ class Design:
         weights: FloatArray | None = None,
     ) -> tuple[Reading, ...]:
         """Return the readings of these rows: without interventions, the second one too."""
-        rows = self.expanded(values)
-        mask = None if perturbed is None else perturbed[:, self.node]
-        levels = _moments(rows, mask, weights)
+        levels = self.by_levels(values, perturbed, weights)
         found = (Reading(LEVELS, levels),)
         if not self.cuts or perturbed is not None:
             return found
-        return (*found, self._latent(rows, levels, weights))
+        return (*found, self._latent(self.expanded(values), levels, weights))
+
+    def by_levels(
+        self, values: FloatArray, perturbed: BoolArray | None, weights: FloatArray | None
+    ) -> Moments:
+        """Return the moments of the columns as they are."""
+        rows = self.expanded(values)
+        mask = None if perturbed is None else perturbed[:, self.node]
+        return _moments(rows, mask, weights)
 
     def _latent(self, rows: FloatArray, levels: Moments, weights: FloatArray | None) -> Reading:
         """Return moments with latent correlations, in the units of `levels`."""

@@ -61,14 +61,23 @@ def described(fit: Fit, learned: Learned, recipe: Recipe | None) -> Described:
     design = fit.design
     if design is None or learned.reading is None:
         return Described(W, W, strength, {})
-    levels = next(one for one in fit.readings if one.name == LEVELS)
-    found = mixed_edges(design, levels.moments, adjacency, _labels(design, recipe))
+    levels = _levels(fit, design)
+    found = mixed_edges(design, levels, adjacency, _labels(design, recipe))
     near = _near(design, learned.reading, adjacency, learned.trace.edge_price(learned.loss.name))
     weights = np.array(found.weights)
     for i, j in np.argwhere(adjacency).tolist():
         if (i, j) not in found.parts:
             weights[i, j] *= statistics.scale[i] / statistics.scale[j]
-    return Described(weights, W, _with_blocks(strength, found), found.parts, near)
+    strength = _strength(design, levels, adjacency, found, statistics.scale)
+    return Described(weights, W, strength, found.parts, near)
+
+
+def _levels(fit: Fit, design: Design) -> Moments:
+    """Return the moments of all columns, of values and not of ranks."""
+    plain = fit.plain
+    if not fit.statistics.ranks or plain is None or plain.rows is None:
+        return next(one for one in fit.readings if one.name == LEVELS).moments
+    return design.by_levels(plain.rows.values * plain.scale, plain.perturbed, plain.rows.weights)
 
 
 def _labels(design: Design, recipe: Recipe | None) -> list[tuple[str, ...]]:
@@ -82,9 +91,15 @@ def _labels(design: Design, recipe: Recipe | None) -> list[tuple[str, ...]]:
     return labels
 
 
-def _with_blocks(strength: Strength, found: MixedEdges) -> Strength:
-    """Give edges of categories their strength, and no standard error."""
-    error, partial = strength.standard_error.toarray(), strength.partial_correlation.toarray()
+def _strength(
+    design: Design, levels: Moments, adjacency: BoolArray, found: MixedEdges, scale: FloatArray
+) -> Strength:
+    """Return strengths given all columns of the other parents; a category has no standard error."""
+    strength = edge_strength(levels, adjacency[np.ix_(design.node, design.node)])
+    first = np.cumsum(design.sizes) - design.sizes
+    places = np.ix_(first, first)
+    error = strength.standard_error.toarray()[places] * scale[:, None] / scale
+    partial = strength.partial_correlation.toarray()[places]
     for edge in found.parts:
         error[edge], partial[edge] = np.nan, found.strengths[edge]
     return Strength(error, partial)

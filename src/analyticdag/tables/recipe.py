@@ -181,7 +181,7 @@ class Recipe:
                 raise DataError(
                     f"{what} has {short(text_of(cells[odd[0]]))} in column {column.name!r}, row "
                     f"{table.rows[odd[0]]}, which {_objection(column)}; correct it, or let it be a "
-                    f"gap: kinds={{{column.name!r}: {column.kind!r}}} with missing='em'"
+                    f"gap: kinds={{{column.name!r}: {str(column.kind)!r}}} with missing='em'"
                 )
         return values
 
