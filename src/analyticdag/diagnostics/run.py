@@ -38,7 +38,7 @@ from analyticdag.linear.rows import completed
 from analyticdag.losses import covariance
 from analyticdag.moments import Moments
 from analyticdag.tables.look import Look
-from analyticdag.tables.recipe import Kind
+from analyticdag.tables.recipe import DISCRETE
 
 
 def diagnose(
@@ -81,7 +81,7 @@ def _known_levels(estimator: Any, d: int) -> BoolArray:
     recipe = getattr(estimator, "recipe_", None)
     if recipe is None:
         return np.zeros(d, dtype=bool)
-    return np.array([kind in (Kind.YES_NO, Kind.ORDERED, Kind.CATEGORY) for kind in recipe.kinds])
+    return np.array([kind in DISCRETE for kind in recipe.kinds])
 
 
 def _of_columns(

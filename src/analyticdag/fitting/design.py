@@ -41,7 +41,7 @@ from analyticdag.tables.latent import (
     positive_definite,
     score_variances,
 )
-from analyticdag.tables.recipe import Kind
+from analyticdag.tables.recipe import DISCRETE, Kind
 
 LEVELS, CUTS = "levels", "cuts"
 _CUT_KINDS = (Kind.YES_NO, Kind.ORDERED)
@@ -121,7 +121,7 @@ class Design:
     @property
     def discrete(self) -> BoolArray:
         """Which nodes are yes/no, ordered or categories."""
-        return np.array([kind in (*_CUT_KINDS, Kind.CATEGORY) for kind in self.kinds])
+        return np.array([kind in DISCRETE for kind in self.kinds])
 
     def columns_of(self, nodes: IntArray) -> IntArray:
         """Return the columns of some nodes."""

@@ -18,7 +18,7 @@ from scipy.sparse import csgraph
 from analyticdag._typing import BoolArray, IntArray
 from analyticdag.graphs.meek import orient_with_knowledge
 
-__all__ = ["count_members", "member_of", "open_edges", "orientations"]
+__all__ = ["count_members", "member_of", "open_edges", "open_parts", "orientations"]
 
 # Where open edges connect more nodes than this, members are not counted: a complete graph of
 # eight nodes takes a second, and each node more doubles that.
@@ -65,7 +65,7 @@ def count_members(known: BoolArray) -> int | None:
     In every member, each part that open edges connect has one source: a second one would need a
     new v-structure. So the members of a part are those with one source, summed over all sources.
     """
-    parts = _open_parts(known)
+    parts = open_parts(known)
     if any(len(part) > MOST_COUNTED for part in parts):
         return None
     found: dict[bytes, int] = {}
@@ -84,7 +84,7 @@ def _count_rooted(part: BoolArray, root: int, found: dict[bytes, int]) -> int:
     rooted = _pointed(part, [(root, v) for v in joined])
     if rooted is None:
         return 0
-    rest = _open_parts(rooted)
+    rest = open_parts(rooted)
     return math.prod(_count_part(rooted[np.ix_(some, some)], found) for some in rest)
 
 
@@ -104,7 +104,7 @@ def _open_part(known: BoolArray, node: int) -> IntArray:
     return part
 
 
-def _open_parts(known: BoolArray) -> list[IntArray]:
+def open_parts(known: BoolArray) -> list[IntArray]:
     """Return the sets of two nodes or more that open edges connect."""
     labels = _labels(known)
     several = np.flatnonzero(np.bincount(labels) > 1)

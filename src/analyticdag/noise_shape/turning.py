@@ -18,10 +18,9 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse import csgraph
 
 from analyticdag._typing import BoolArray
+from analyticdag.graphs.members import open_parts
 from analyticdag.noise_shape.local import Family, LocalGains
 
 __all__ = ["Arc", "Component", "Member", "components", "visited"]
@@ -71,12 +70,9 @@ class Component:
 
 def components(cpdag: BoolArray) -> list[Component]:
     """Return the components of a class that undirected edges join."""
-    undirected = cpdag & cpdag.T
-    _, labels = csgraph.connected_components(sparse.csr_array(undirected), directed=False)
-    found = []
-    for label in np.flatnonzero(np.bincount(labels) > 1):
-        nodes = np.flatnonzero(labels == label)
-        outside = np.flatnonzero((cpdag & ~undirected)[:, nodes].any(axis=1))
+    directed, found = cpdag & ~cpdag.T, []
+    for nodes in open_parts(cpdag):
+        outside = np.flatnonzero(directed[:, nodes].any(axis=1))
         found.append(Component(tuple(nodes.tolist()), tuple(outside.tolist())))
     return found
 

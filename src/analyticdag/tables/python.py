@@ -18,10 +18,7 @@ from analyticdag._tables import NamedColumns, listing
 from analyticdag.errors import DataError, ParameterError
 from analyticdag.tables.cells import Cells
 from analyticdag.tables.kinds import Found, asked_column, find_column
-from analyticdag.tables.recipe import Column, Kind, Recipe
-
-# What a column of words can be without a word in `kinds`.
-_OF_WORDS = (Kind.YES_NO, Kind.ORDERED, Kind.CATEGORY)
+from analyticdag.tables.recipe import DISCRETE, Column, Kind, Recipe
 
 
 def recipe_of(X: Any, kinds: Mapping[str, Any] | None) -> Recipe | None:
@@ -52,7 +49,7 @@ def recipe_of(X: Any, kinds: Mapping[str, Any] | None) -> Recipe | None:
         [
             one.column.name
             for one in found
-            if one.column.name in words - set(kinds or {}) and one.column.kind not in _OF_WORDS
+            if one.column.name in words - set(kinds or {}) and one.column.kind not in DISCRETE
         ]
     )
     left = [f"{one.column.name} ({one.column.kind})" for one in found if not one.column.taken]

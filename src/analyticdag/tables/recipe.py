@@ -55,6 +55,8 @@ class Kind(StrEnum):
         return self not in _LEFT_OUT
 
 
+# What stands by its levels, whatever these are.
+DISCRETE = (Kind.YES_NO, Kind.ORDERED, Kind.CATEGORY)
 _LEFT_OUT = frozenset({Kind.DATE, Kind.IDENTIFIER, Kind.EMPTY, Kind.COPY, Kind.TEXT})
 # The level of a category that all rare ones, and new ones, belong to.
 OTHER = "(other)"
