@@ -16,7 +16,7 @@ SOLVERS = {"lstsq", "pinv"}
 # No copies: regressions on functions of the parents, partial correlations given all columns, the
 # acceleration of EM, blocks of columns on blocks, equations with correlated noise.
 ALLOWED = {"least_squares.py", "pruning.py", "candidates.py", "gaps.py", "hidden.py"}
-ALLOWED |= {"blocks.py", "block_engine.py"}
+ALLOWED |= {"block_engine.py"}
 
 
 def table() -> tuple[np.ndarray, np.ndarray]:

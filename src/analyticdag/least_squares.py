@@ -15,10 +15,19 @@ import numpy as np
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.moments import Moments
 
-__all__ = ["Regressions", "regressions", "regressions_of", "weights_on_parents"]
+__all__ = [
+    "Regressions",
+    "block_log_det",
+    "block_slopes",
+    "regressions",
+    "regressions_of",
+    "weights_on_parents",
+]
 
 # Of a parent's variance, given the other parents, less than this share is rounding.
 _RANK = 1e-12
+# Of blocks of columns, which are the levels of a category, directions with a smaller share are.
+_BLOCK_RANK = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +75,30 @@ def weights_on_parents(moments: Moments, graph: BoolArray) -> FloatArray:
     for found in regressions_of(moments, graph):
         W[found.parents, found.nodes[:, None]] = found.slopes
     return W
+
+
+def block_slopes(S: FloatArray, others: IntArray, own: IntArray) -> FloatArray:
+    """Return coefficients of some columns on others, by a covariance of all of them."""
+    R, sd = _correlations(S)
+    found = np.linalg.lstsq(R[np.ix_(others, others)], R[np.ix_(others, own)], rcond=_BLOCK_RANK)[0]
+    scaled: FloatArray = found * sd[own] / sd[others][:, None]
+    return scaled
+
+
+def block_log_det(S: FloatArray, own: IntArray, others: IntArray) -> float:
+    """Return log det of the correlations of some columns, given others."""
+    R, _ = _correlations(S)
+    left = R[np.ix_(own, own)]
+    if len(others):
+        across, among = R[np.ix_(others, own)], R[np.ix_(others, others)]
+        left = left - across.T @ np.linalg.lstsq(among, across, rcond=_BLOCK_RANK)[0]
+    return float(np.log(np.maximum(np.linalg.eigvalsh(left), _BLOCK_RANK)).sum())
+
+
+def _correlations(S: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return a covariance in standard units, and these."""
+    sd = np.sqrt(np.maximum(np.diag(S), np.finfo(float).tiny))
+    return S / np.outer(sd, sd), sd
 
 
 def _inverses(correlations: FloatArray) -> FloatArray:

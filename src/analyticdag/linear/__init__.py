@@ -7,7 +7,6 @@
 | `learn.py`      | from statistics to a DAG: the path, the search, or one after the other       |
 | `prepare.py`    | what a fit sees of its rows: values or ranks, readings of discrete columns    |
 | `readings.py`   | both readings of discrete columns searched, and the better graph             |
-| `blocks.py`     | least squares of blocks of columns, and what a graph implies                 |
 | `mixed.py`      | weights, strengths and parts of the edges of discrete columns                |
 | `paths.py`      | `Fit`, what a fit is about; its path: problem, start, checkpoint             |
 | `refine.py`     | the order search: its starts, its score                                      |

@@ -19,8 +19,7 @@ import numpy as np
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.fitting.design import LEVELS, Design, Reading
 from analyticdag.fitting.edges import NEAR, Strength, edge_strength
-from analyticdag.least_squares import weights_on_parents
-from analyticdag.linear.blocks import log_det, slopes
+from analyticdag.least_squares import block_log_det, block_slopes, weights_on_parents
 from analyticdag.linear.learn import Learned
 from analyticdag.linear.paths import Fit
 from analyticdag.moments import Moments
@@ -132,11 +131,11 @@ def mixed_edges(
         parents = np.flatnonzero(adjacency[:, j])
         own, others = design.columns_of(np.array([j])), design.columns_of(parents)
         S = moments.covariance_of(int(own[0]))
-        found = slopes(S, others, own)
-        whole = log_det(S, own, others)
+        found = block_slopes(S, others, own)
+        whole = block_log_det(S, own, others)
         for i in parents.tolist():
             mine = design.node[others] == i
-            rise = log_det(S, own, others[~mine]) - whole
+            rise = block_log_det(S, own, others[~mine]) - whole
             strengths[i, j] = np.sqrt(-np.expm1(-max(rise, 0.0)))
             coefficients = found[mine]
             if block[i] or block[j]:

@@ -22,13 +22,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analyticdag._typing import BoolArray, IntArray
+from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag._validation import correlations
 from analyticdag.fitting.design import CUTS, LEVELS, Design, Reading
 from analyticdag.fitting.finish import Finished
 from analyticdag.graphs import topological_order
-from analyticdag.least_squares import weights_on_parents
-from analyticdag.linear.blocks import implied_correlations
+from analyticdag.least_squares import block_slopes, weights_on_parents
 from analyticdag.linear.misfit import effect_floor
 from analyticdag.linear.paths import Fit
 from analyticdag.linear.refine import SearchTable, refine, starting_orders
@@ -112,15 +111,34 @@ def _costs(
     costs = {}
     for name, graph in graphs.items():
         if name == LEVELS:
-            implied = implied_correlations(design, scores.R, graph)
+            implied = _implied(design, scores.R, graph)
         else:
             latent = correlations(reading.moments.S)
-            implied = implied_correlations(design, latent, graph)
+            implied = _implied(design, latent, graph)
             implied = score_correlations(np.clip(implied, -MOST, MOST), scores.series)
         left = (scores.R - implied) ** 2 / scores.variance
         apart = design.node[:, None] < design.node
         costs[name] = float(scores.n_samples * left[apart].sum() + prices[graph].sum())
     return costs
+
+
+def _implied(design: Design, R: FloatArray, graph: BoolArray) -> FloatArray:
+    """Return the correlations that the equations of a graph make, fitted to the correlations R."""
+    W, noise = np.zeros_like(R), np.zeros_like(R)
+    for j in range(len(graph)):
+        own = design.columns_of(np.array([j]))
+        others = design.columns_of(np.flatnonzero(graph[:, j]))
+        left = R[np.ix_(own, own)]
+        if len(others):
+            found = block_slopes(R, others, own)
+            W[np.ix_(others, own)] = found
+            left = left - found.T @ R[np.ix_(others, own)]
+        noise[np.ix_(own, own)] = left
+    paths = np.linalg.inv(np.eye(len(R)) - W)
+    S = paths.T @ noise @ paths
+    sd = np.sqrt(np.maximum(np.diag(S), np.finfo(float).tiny))
+    implied: FloatArray = S / np.outer(sd, sd)
+    return implied
 
 
 def _searched(
