@@ -53,7 +53,7 @@ def recorded(
     )
     audit = dataclasses.replace(audit, n_rows=audit.n_rows if n_rows is None else n_rows)
     run = record_of(model, audit=audit, manifest=manifest, look=look)
-    # Some rows of many do not follow each other any more.
+    # In a sample of the rows, neighbours were none in the table: their order tells nothing.
     seen = look if audit.n_rows == len(columns.values) else None
     found = _diagnostics(model, columns, seen, refit=refit and before < REFIT_SECONDS)
     seconds = round(before + time.perf_counter() - start, 3)

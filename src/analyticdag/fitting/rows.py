@@ -47,7 +47,7 @@ class Rows:
 
 
 class Sample:
-    """Rows kept by coins that are thrown for their numbers: fair, and the same in every run.
+    """A sample of rows. The number of a row alone, hashed, says whether it is kept, in every run.
 
     `whole` says that no rows were seen before, of which only sums are left.
     """

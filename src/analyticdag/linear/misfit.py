@@ -63,7 +63,7 @@ class Misfit:
 
     @classmethod
     def none(cls, n_columns: int) -> Misfit:
-        """Return that of rows nobody has seen."""
+        """Return no misfit, for rows that are not there."""
         return cls(0.0, np.zeros(n_columns), np.zeros((n_columns, n_columns)))
 
 

@@ -50,7 +50,7 @@ def used_rows(
 
 
 def chosen(rows: Any, used: BoolArray) -> Any:
-    """Return what belongs to the rows that are used; nothing of nothing."""
+    """Return the entries of the rows that are used; None stays None."""
     return rows if rows is None or used.all() else rows[used]
 
 
