@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pytest
 
 from analyticdag import AnalyticDAG
 from analyticdag.errors import NotConvergedWarning
 from analyticdag.optimize.trace import Status
-from analyticdag.search import Interrupted, engine, search_orders
+from analyticdag.search import Interrupted, block_engine, engine, search_orders
 from analyticdag.simulate import simulate
 
+pandas = pytest.importorskip("pandas")
 X = simulate("UD1.5", n_nodes=20, n_samples=300, effects=(0.05, 2.0), seed=[33, 0]).data
 
 
@@ -54,3 +58,41 @@ def test_the_best_so_far_is_the_best_of_the_rounds_that_ended(
     assert not whole.interrupted
     assert part.score >= whole.score
     assert part.score == pytest.approx(min(run.local for run in part.contributions), rel=1e-9)
+
+
+def discrete(kind: str) -> Any:
+    """A table whose last column is of a kind, and follows the first."""
+    rng = np.random.default_rng(2)
+    last = np.digitize(X[:, 0] + rng.normal(size=len(X)), [-1.0, 0.0, 1.0])
+    words = {"category": np.array(list("nsew"))[last], "yes/no": last > 1}
+    table: Any = pandas.DataFrame(X[:, :6], columns=list("abcdef")).assign(g=words[kind])
+    return table
+
+
+def test_blocks_keep_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs, left = block_engine._runs, [1]
+
+    def interrupted(*arguments: Any) -> Any:
+        if not left[0]:
+            raise KeyboardInterrupt
+        left[0] -= 1
+        return runs(*arguments)
+
+    monkeypatch.setattr(block_engine, "_runs", interrupted)
+    monkeypatch.setattr(block_engine, "RETURNS", 10**6)
+    model = AnalyticDAG()
+    with pytest.warns(NotConvergedWarning), pytest.raises(KeyboardInterrupt):
+        model.fit(discrete("category"))
+    assert model.status_ is Status.INTERRUPTED
+    assert model.edges_
+
+
+def test_an_interrupt_ends_all_searches_of_discrete_columns(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    interrupt_after(monkeypatch, 0)
+    model = AnalyticDAG(loss="likelihood-nv", n_jobs=1)
+    with pytest.warns(NotConvergedWarning), pytest.raises(KeyboardInterrupt):
+        model.fit(discrete("yes/no"))
+    assert model.status_ is Status.INTERRUPTED
+    assert len(model.trace_.search) == 1

@@ -131,7 +131,12 @@ def _by_search(fit: Fit) -> Learned:
             found = _search_on(fit, found, _order_of(fit, path))
     if plan.why and options.verbose:
         logger.info("%s", plan.why)
-    instead = cuts_instead(fit, found.finished.adjacency, found.record.price)
+    interrupted, instead = any(one.interrupted for one in found.records), None
+    if not interrupted:
+        try:
+            instead = cuts_instead(fit, found.finished.adjacency, found.record.price)
+        except KeyboardInterrupt:
+            interrupted = True
     if instead is not None:
         return _read(instead, options.w_threshold)
     n_iter = path.n_steps if path else sum(len(one.contributions) for one in found.records)
@@ -141,7 +146,7 @@ def _by_search(fit: Fit) -> Learned:
         finished,
         found.loss,
         trace,
-        Status.INTERRUPTED if any(one.interrupted for one in found.records) else Status.SEARCHED,
+        Status.INTERRUPTED if interrupted else Status.SEARCHED,
         n_iter,
         options.w_threshold,
         choice=found.choice and replace(found.choice, shape=told(shaped)),
@@ -156,7 +161,7 @@ def _read(read: Read, w_threshold: float) -> Learned:
         read.finished,
         UnequalVariances.traits,
         trace,
-        Status.SEARCHED,
+        Status.INTERRUPTED if read.record.interrupted else Status.SEARCHED,
         len(read.record.contributions),
         w_threshold,
         reading=read.reading,

@@ -54,7 +54,10 @@ class Read:
 
 
 def cuts_instead(fit: Fit, levels: BoolArray, price: float) -> Read | None:
-    """Search with discrete columns as cuts; None where the graph of levels is no worse."""
+    """Search with discrete columns as cuts; None where the graph of levels is no worse.
+
+    After Ctrl-C in that search, the graph of levels is not thrown away: KeyboardInterrupt.
+    """
     if fit.options.traits.score not in (None, "unequal"):
         return None  # the loss reads scales, which cuts do not have
     reading = next((one for one in fit.readings if one.name == CUTS), None)
@@ -64,6 +67,8 @@ def cuts_instead(fit: Fit, levels: BoolArray, price: float) -> Read | None:
     cut = replace(fit, statistics=replace(fit.statistics, moments=moments))
     starts = {"levels": topological_order(levels)}
     finished, record = refine(cut, UnequalVariances.traits, starts)
+    if record.interrupted:
+        raise KeyboardInterrupt
     costs = _costs(fit, reading, {LEVELS: levels, CUTS: finished.adjacency}, price)
     if costs[CUTS] >= costs[LEVELS]:
         return None
@@ -76,10 +81,18 @@ def search_readings(fit: Fit) -> Read:
     assert design is not None
     ordered, columns = design.in_order(table.order)
     starts = starting_orders(table, equal=False)
-    found = {
-        reading.name: _searched(fit, table, ordered, columns, reading, starts)
-        for reading in fit.readings
-    }
+    found: dict[str, Read] = {}
+    for reading in fit.readings:
+        try:
+            read = _searched(fit, table, ordered, columns, reading, starts)
+        except KeyboardInterrupt:
+            if not found:
+                raise
+            read = found[LEVELS]
+            read = replace(read, record=replace(read.record, interrupted=True))
+        if read.record.interrupted:
+            return read  # the best so far
+        found[reading.name] = read
     if CUTS not in found:
         return replace(found[LEVELS], why=f"discrete columns {_WORDS[LEVELS]}")
     graphs = {name: read.finished.adjacency for name, read in found.items()}
@@ -159,7 +172,7 @@ def _searched(
     if asked is None:
         W = weights_on_parents(fit.statistics.moments, table.back_matrix(best.adjacency))
         floor = effect_floor(fit.statistics, W)
-        if effect_price(floor, n, equal=False) > best.price:
+        if effect_price(floor, n, equal=False) > best.price and not best.interrupted:
             best = _blocks(fit, table, design, moments, starts, floor)
     record = SearchRecord(
         loss=UnequalVariances.traits.name,
@@ -169,6 +182,7 @@ def _searched(
         gamma=best.gamma,
         min_effect=round(floor or 0.0, 6),
         returns=best.returns,
+        interrupted=best.interrupted,
         contributions=tuple(
             {"start": label, "initial": score, "local": score, "iterated": score}
             | {"edges": edges, "seconds": 0.0}

@@ -49,6 +49,7 @@ class BlockResult:
     start: str
     returns: int
     ends: tuple[tuple[str, float, int], ...]  # start, score and edges of every run
+    interrupted: bool = False  # by Ctrl-C: the best of the rounds that ended
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +133,8 @@ def search_blocks(
 ) -> BlockResult:
     """Search over orders of the blocks; arguments are those of `search_orders`.
 
-    `moments` are those of the columns, block after block, scaled in any way.
+    `moments` are those of the columns, block after block, scaled in any way. Ctrl-C ends the search
+    with the best graph so far, once there is one.
     """
     d, n = len(sizes), moments.n_samples
     forbidden, needed = checked_knowledge(allowed, required, max_parents, d)
@@ -151,19 +153,22 @@ def search_blocks(
     tell = progress or silent
     tell(f"search over {d} nodes, some of them blocks, from {', '.join(starts)}")
     price = max(price, floor)
-    runs = _runs(task, price, starts, random_state, n_jobs)
-    if isinstance(gamma, str):
-        fair = max(fair_price(_as_single(task, runs[0]), price, d), floor)
-        if fair < price - NOTICEABLE:
-            tell("weak effects are common: edges get cheaper")
-            price = fair
-            runs = _runs(task, price, {**starts, "cautious": runs[0].order}, random_state, n_jobs)
-    for k in range(round(FURTHER_STARTS * effort)):
-        if _returns(runs) >= RETURNS:
-            break
-        label = f"further-{k + 1}"
-        further = {label: named_rng(random_state, label).permutation(d)}
-        runs = _ranked(runs + _runs(task, price, further, random_state, n_jobs))
+    runs, interrupted = _runs(task, price, starts, random_state, n_jobs), False
+    try:
+        if isinstance(gamma, str):
+            fair = max(fair_price(_as_single(task, runs[0]), price, d), floor)
+            if fair < price - NOTICEABLE:
+                tell("weak effects are common: edges get cheaper")
+                cautious = {**starts, "cautious": runs[0].order}
+                runs, price = _runs(task, fair, cautious, random_state, n_jobs), fair
+        for k in range(round(FURTHER_STARTS * effort)):
+            if _returns(runs) >= RETURNS:
+                break
+            label = f"further-{k + 1}"
+            further = {label: named_rng(random_state, label).permutation(d)}
+            runs = _ranked(runs + _runs(task, price, further, random_state, n_jobs))
+    except KeyboardInterrupt:
+        interrupted = True
     best = runs[0]
     return BlockResult(
         adjacency=best.adjacency,
@@ -174,6 +179,7 @@ def search_blocks(
         start=best.label,
         returns=_returns(runs),
         ends=tuple((run.label, run.score, int(run.adjacency.sum())) for run in runs),
+        interrupted=interrupted,
     )
 
 
