@@ -148,3 +148,10 @@ def test_a_penalty_is_a_number_in_every_unit() -> None:
     with pytest.raises(ParameterError, match=r"lambda1 must be .* at most 1e\+100"):
         AnalyticDAG(refine=False, lambda1=1e300).fit(1e16 * X)
     assert not AnalyticDAG(refine=False, lambda1=1e100).fit(1e16 * X).edges_
+
+
+@pytest.mark.filterwarnings("ignore::analyticdag.errors.AnalyticDAGWarning")
+def test_a_table_of_constants_has_a_score() -> None:
+    model = AnalyticDAG(solver="order").fit(np.full((8, 3), 1e100))
+    assert model.score(np.full((8, 3), 1e100)) == 0.0
+    assert model.score(np.full((8, 3), 1e100), sample_weight=np.ones(8)) == 0.0

@@ -68,6 +68,8 @@ def mean_log_likelihood(estimator: Any, X: FloatArray, weights: FloatArray | Non
         return -Logistic(values).value(estimator.weights_)
     centred = values - estimator.mean_ / estimator.scale_
     varies = estimator.noise_variances_ > 0
+    if not varies.any():
+        return 0.0
     v, scale = estimator.noise_variances_[varies], estimator.scale_[varies]
     with np.errstate(over="ignore"):  # rows far out have a likelihood of zero: minus infinity
         residuals = centred - centred @ estimator.slopes_
