@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,8 @@ import pytest
 
 from analyticdag import AnalyticDAG
 from analyticdag.errors import NotConvergedWarning
+from analyticdag.linear import learn, readings
+from analyticdag.linear.refine import refine
 from analyticdag.optimize.trace import Status
 from analyticdag.search import Interrupted, block_engine, engine, search_orders
 from analyticdag.simulate import simulate
@@ -87,12 +90,31 @@ def test_blocks_keep_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
     assert model.edges_
 
 
-def test_an_interrupt_ends_all_searches_of_discrete_columns(
+def test_an_interrupt_begins_no_further_search_of_discrete_columns(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     interrupt_after(monkeypatch, 0)
+    asked: list[Any] = []
+    monkeypatch.setattr(learn, "cuts_instead", lambda *arguments: asked.append(arguments))
     model = AnalyticDAG(loss="likelihood-nv", n_jobs=1)
     with pytest.warns(NotConvergedWarning), pytest.raises(KeyboardInterrupt):
         model.fit(discrete("yes/no"))
     assert model.status_ is Status.INTERRUPTED
-    assert len(model.trace_.search) == 1
+    assert not asked
+
+
+def test_an_interrupt_while_cuts_are_searched_keeps_the_graph_of_levels(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    search = refine
+
+    def interrupted(*arguments: Any) -> Any:
+        finished, record = search(*arguments)
+        return finished, replace(record, interrupted=True)
+
+    monkeypatch.setattr(readings, "refine", interrupted)
+    model = AnalyticDAG(loss="likelihood-nv")
+    with pytest.warns(NotConvergedWarning), pytest.raises(KeyboardInterrupt):
+        model.fit(discrete("yes/no"))
+    assert model.status_ is Status.INTERRUPTED
+    assert model.edges_

@@ -163,7 +163,7 @@ class Known:
         if met is not None:
             raise ParameterError(
                 f"this needs equations between numbers, and {self.names[met]!r} is a category; "
-                "leave it out, or give its levels an order (kinds)"
+                "fit without it (--drop), or with an order of its levels (kinds=, --kind)"
             )
 
     def open_at(self, node: int) -> list[int]:
