@@ -14,9 +14,8 @@ from analyticdag.moments import Moments
 SOURCES = Path(__file__).resolve().parent.parent / "src" / "analyticdag"
 SOLVERS = {"lstsq", "pinv"}
 # No copies: regressions on functions of the parents, partial correlations given all columns, the
-# acceleration of EM, blocks of columns on blocks, equations with correlated noise.
+# acceleration of EM, equations with correlated noise.
 ALLOWED = {"least_squares.py", "pruning.py", "candidates.py", "gaps.py", "hidden.py"}
-ALLOWED |= {"block_engine.py"}
 
 
 def table() -> tuple[np.ndarray, np.ndarray]:

@@ -11,7 +11,7 @@ import pytest
 from analyticdag import AnalyticDAG, Knowledge
 from analyticdag.graphs import is_dag
 from analyticdag.io import load_run, record_of, save_run
-from analyticdag.search import search_orders
+from analyticdag.search import effect_price, search_orders
 from analyticdag.simulate import simulate
 
 
@@ -99,3 +99,10 @@ def test_nobody_who_does_not_ask_pays(model: AnalyticDAG) -> None:
     fresh = AnalyticDAG(solver="order").fit(np.random.default_rng(0).normal(size=(50, 3)))
     assert fresh._rungs is None
     assert record_of(fresh).ladder == ()
+
+
+def test_the_smallest_effect_of_a_rung_is_what_pays_its_price() -> None:
+    X = simulate("ER2", n_nodes=8, n_samples=300, seed=1).data
+    for loss, equal in (("likelihood-ev", True), ("likelihood-nv", False)):
+        for rung in AnalyticDAG(loss=loss).fit(X).ladder_:
+            assert effect_price(rung.min_effect, 300, equal=equal) == pytest.approx(rung.price)

@@ -66,3 +66,17 @@ def test_the_price_is_exceeded_as_rarely_whatever_the_size() -> None:
     assert prices[0, 0] == 15.0
     assert chi2.sf(prices[1, 2], 8) == pytest.approx(chi2.sf(15.0, 1))
     assert block_prices(1e6, np.array([1, 3]))[1, 1] == 9e6
+
+
+def test_units_change_nothing() -> None:
+    """Before, gains of columns in small units were cut off by a floor on their variances."""
+    moments, sizes = drawn_blocks()
+    units = np.full(len(moments.S), 1e-6)
+    starts = {"r": np.array([3, 2, 1, 0])}
+    found, again = (
+        search_blocks(one, sizes, starts=starts, random_state=0)
+        for one in (moments, moments.scaled(1.0 / units))
+    )
+    np.testing.assert_array_equal(found.adjacency, again.adjacency)
+    np.testing.assert_allclose(found.gains, again.gains, rtol=1e-6)
+    assert found.price == pytest.approx(again.price)

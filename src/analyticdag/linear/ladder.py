@@ -144,7 +144,10 @@ class LadderTask:
         return self._rung(price, float(found.score), adjacency), found.order
 
     def _rung(self, price: float, score: float, adjacency: BoolArray) -> Rung:
-        effect = math.sqrt(-math.expm1(-price / self.moments.n_samples))
+        share = price / self.moments.n_samples
+        # The inverse of `search.effect_price`.
+        equal = self.loss.score == "equal"
+        effect = math.sqrt(share / (1.0 + share) if equal else -math.expm1(-share))
         cpdag = adjacency.astype(np.int64)
         if self.loss.fixed_by == FixedBy.NOTHING:
             found = equivalence_class(adjacency, self.perturbed)

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from analyticdag._threads import in_threads
 from analyticdag._typing import BoolArray, FloatArray, IntArray
+from analyticdag.least_squares import block_log_det
 from analyticdag.moments import Moments
 from analyticdag.orders import consistent_order
 from analyticdag.search import kernels
@@ -29,7 +30,6 @@ from analyticdag.search.price import (
     fair_price,
     gamma_of,
 )
-from analyticdag.search.records import COLLINEAR
 from analyticdag.search.setting import checked_knowledge, checked_order, edge_penalty
 from analyticdag.search.starts import named_rng
 
@@ -87,18 +87,6 @@ class BlockTask:
             self.cap,
         )
 
-    def log_det(self, node: int, parents: IntArray) -> float:
-        """log det of the covariance of a node given its parents; as the kernels see it."""
-        S = self.moments.covariance_of(int(self.first[node]))
-        own, others = self.columns([node]), self.columns(parents)
-        left = S[np.ix_(own, own)]
-        if len(others):
-            across = S[np.ix_(others, own)]
-            among = S[np.ix_(others, others)]
-            left = left - across.T @ np.linalg.lstsq(among, across, rcond=COLLINEAR)[0]
-        values = np.maximum(np.linalg.eigvalsh(left), COLLINEAR)
-        return float(np.log(values).sum())
-
     def columns(self, nodes: ArrayLike) -> IntArray:
         """The columns of some nodes."""
         parts = [self.first[k] + np.arange(self.sizes[k]) for k in np.asarray(nodes, np.int64)]
@@ -111,7 +99,9 @@ class BlockTask:
         for i, j in np.argwhere(adjacency).tolist():
             parents = np.flatnonzero(adjacency[:, j])
             without = parents[parents != i]
-            rise = self.log_det(j, without) - self.log_det(j, parents)
+            S, own = self.moments.covariance_of(int(self.first[j])), self.columns([j])
+            less, all_of_them = (block_log_det(S, own, self.columns(k)) for k in (without, parents))
+            rise = less - all_of_them
             gains[i, j] = samples[j] * max(rise, 0.0)
         return gains
 
