@@ -118,3 +118,11 @@ def test_a_category_of_more_rows_than_are_kept_is_refused(
     code, _, err = run("fit", tmp_path / "x.csv", "--kind", "b=category")
     assert code == 2
     assert "the category 'b' needs all rows at once" in err
+
+
+def test_a_folder_where_single_rows_are_needed_is_refused_in_a_line(
+    tmp_path: Path, run: Command
+) -> None:
+    code, _, err = run("stability", tmp_path)
+    assert code == 2
+    assert "is a folder, which only fit adds up" in err

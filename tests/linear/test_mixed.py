@@ -17,6 +17,7 @@ from analyticdag.fitting.design import CUTS, LEVELS, Design
 from analyticdag.io import load_run, record_of, save_run
 from analyticdag.knowledge import Knowledge
 from analyticdag.report.answers import answers
+from analyticdag.report.picture import picture_of
 from analyticdag.simulate import Simulation, simulate
 from analyticdag.stability import bootstrap
 
@@ -309,3 +310,18 @@ def test_weights_and_errors_beside_a_category_are_those_of_one_regression(covari
     assert edge.standard_error == pytest.approx(error)
     t = slopes[0] / error
     assert edge.partial_correlation == pytest.approx(t / np.sqrt(t * t + 495))
+
+
+def test_a_link_of_a_category_is_not_drawn_as_an_increase() -> None:
+    rng = np.random.default_rng(4)
+    region = rng.integers(0, 4, 300)
+    wage = np.array([0.0, 6.0, 2.0, 9.0])[region] + rng.normal(size=300)
+    table = pandas.DataFrame({"region": np.array(list("nsew"))[region], "wage": wage})
+    knowledge = Knowledge(required_edges=[("region", "wage")])
+    model = AnalyticDAG(knowledge=knowledge).fit(table)
+    svg = model._repr_html_()
+    assert 'stroke="var(--g)"' in svg
+    assert 'stroke="var(--p)"' not in svg
+    (link,) = picture_of(record_of(model)).curves
+    assert link.classes.startswith("edge none")
+    assert "strength" in link.description

@@ -13,7 +13,8 @@ from analyticdag.errors import MissingDependencyError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_POSITIVE, _NEGATIVE, _GREY, _INK = "#2458a6", "#b3471d", "#8b9199", "#1e2329"
+_GREY, _INK = "#8b9199", "#1e2329"
+_COLOURS = {"pos": "#2458a6", "neg": "#b3471d", "none": _GREY}
 # A pixel of the picture is taken for a point, of which an inch has 72; a figure stays on a screen.
 _INCH, _LARGEST = 72.0, 14.0
 
@@ -51,7 +52,7 @@ def _draw_edge(axes: Axes, curve: Curve, shrink: float, *, as_class: bool, label
     from matplotlib.patches import PathPatch
 
     headless = as_class and curve.is_open
-    colour = _GREY if headless else _NEGATIVE if curve.is_negative else _POSITIVE
+    colour = _GREY if headless else _COLOURS[curve.sign]
     line: Any = {"edgecolor": colour, "zorder": 1}
     axes.add_patch(
         PathPatch(_path(curve.path), facecolor="none", lw=curve.thickness * shrink, **line)

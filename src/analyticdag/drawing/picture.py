@@ -32,7 +32,8 @@ class Link:
     """One edge to draw, between columns by index.
 
     `kind` says what its direction rests on ("data", "knowledge", "assumption", "open"); `label` is
-    written beside it, `description` appears when one points at it.
+    written beside it, `description` appears when one points at it. The weight of an edge of a
+    category is a strength: it is not `signed`.
     """
 
     source: int
@@ -43,6 +44,12 @@ class Link:
     is_open: bool
     label: str
     description: str
+    signed: bool = True
+
+    @property
+    def sign(self) -> str:
+        """What it is painted by: "pos", "neg", or "none"."""
+        return "none" if not self.signed else "neg" if self.weight < 0 else "pos"
 
 
 @dataclass(frozen=True)
@@ -71,14 +78,13 @@ class Curve:
     bends: tuple[Point, ...]
     kind: str
     is_open: bool
-    is_negative: bool
+    sign: str
     description: str
 
     @property
     def classes(self) -> str:
         """The classes by which a page paints it."""
-        sign = "neg" if self.is_negative else "pos"
-        return f"edge {sign}{' open' if self.is_open else ''} by-{self.kind}"
+        return f"edge {self.sign}{' open' if self.is_open else ''} by-{self.kind}"
 
 
 @dataclass(frozen=True)
@@ -157,7 +163,7 @@ def _curves(
                 bends=bends[k],
                 kind=link.kind,
                 is_open=link.is_open,
-                is_negative=link.weight < 0,
+                sign=link.sign,
                 description=link.description,
             )
         )

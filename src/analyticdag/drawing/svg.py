@@ -16,6 +16,7 @@ _STYLE = (
     "--c:#22272d}}.adag text{font:13px system-ui,sans-serif;fill:var(--i);text-anchor:middle}"
     ".adag .w{font-size:11px;paint-order:stroke;stroke:var(--c);stroke-width:5px}</style>"
 )
+_COLOURS = {"pos": "var(--p)", "neg": "var(--n)", "none": "var(--g)"}
 
 
 def to_svg(picture: Picture, *, as_class: bool) -> str:
@@ -35,7 +36,7 @@ def to_svg(picture: Picture, *, as_class: bool) -> str:
 
 def _edge(curve: Curve, *, as_class: bool) -> str:
     headless = as_class and curve.is_open
-    colour = "var(--g)" if headless else "var(--n)" if curve.is_negative else "var(--p)"
+    colour = "var(--g)" if headless else _COLOURS[curve.sign]
     inside = colour if curve.kind == "data" else "var(--c)"
     head = f'<path d="{curve.head}" fill="{inside}" stroke="{colour}"/>'
     return (

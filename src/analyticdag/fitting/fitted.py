@@ -143,7 +143,8 @@ def _link(edge: Edge, place: Mapping[Hashable, int]) -> Link:
     """Return an edge as it is drawn, without a number where the direction is open."""
     source, target = _ends(edge, place)
     is_open = _is_open(edge)
-    about = "direction open" if is_open else f"weight {edge.weight:.4g}"
+    what = "strength" if edge.parts else "weight"
+    about = "direction open" if is_open else f"{what} {edge.weight:.4g}"
     return Link(
         source=place[edge.source],
         target=place[edge.target],
@@ -153,6 +154,7 @@ def _link(edge: Edge, place: Mapping[Hashable, int]) -> Link:
         is_open=is_open,
         label="" if is_open else short_number(edge.weight),
         description=f"{source} {'—' if is_open else '→'} {target}, {about}",
+        signed=not edge.parts,
     )
 
 

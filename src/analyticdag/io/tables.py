@@ -114,6 +114,11 @@ def read_table(
     says which rows belong together. `looked` is called with the `Look` before anything is refused.
     """
     choice("missing", missing, MISSING_RULES)
+    if str(source) != "-" and Path(source).is_dir():
+        raise DataError(
+            f"{str(source)!r} is a folder, which only fit adds up, and not with --resamples, "
+            "--interventions or --groups; write its rows into one file"
+        )
     cells, name, digest = read_cells(source, stdin)
     cells, kept = _without_groups(cells, groups, drop)
     check_names(cells.names, name)

@@ -20,7 +20,8 @@ def _link(run: SavedRun, edge: EdgeRecord) -> Link:
     if is_open:
         about = f"{run.names[i]} — {run.names[j]}, strength {edge.strength:.3g}, direction open"
     else:
-        about = f"{run.names[i]} → {run.names[j]}, weight {edge.weight:.4g}"
+        what = "strength" if edge.parts else "weight"
+        about = f"{run.names[i]} → {run.names[j]}, {what} {edge.weight:.4g}"
     return Link(
         source=edge.source,
         target=edge.target,
@@ -30,4 +31,5 @@ def _link(run: SavedRun, edge: EdgeRecord) -> Link:
         is_open=is_open,
         label=short_number(edge.strength if is_open else edge.weight),
         description=about,
+        signed=not edge.parts,
     )
