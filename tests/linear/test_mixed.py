@@ -19,7 +19,7 @@ from analyticdag.knowledge import Knowledge
 from analyticdag.report.answers import answers
 from analyticdag.report.picture import picture_of
 from analyticdag.simulate import Simulation, simulate
-from analyticdag.stability import bootstrap
+from analyticdag.stability import bootstrap, bootstrap_effects
 
 pandas = pytest.importorskip("pandas")
 
@@ -325,3 +325,14 @@ def test_a_link_of_a_category_is_not_drawn_as_an_increase() -> None:
     (link,) = picture_of(record_of(model)).curves
     assert link.classes.startswith("edge none")
     assert "strength" in link.description
+
+
+def test_averaged_effects_take_no_category_for_a_number() -> None:
+    rng = np.random.default_rng(4)
+    region, age = rng.integers(0, 4, 300), rng.normal(size=300)
+    wage = np.array([0.0, 6.0, 2.0, 9.0])[region] + rng.normal(size=300)
+    table = pandas.DataFrame({"region": np.array(list("nsew"))[region], "age": age, "wage": wage})
+    *_, last = bootstrap_effects(AnalyticDAG(), table, 3, on="wage")
+    assert last.cause == "region"
+    assert last.n_resamples == 0
+    assert np.isnan(last.value)

@@ -71,7 +71,7 @@ def bootstrap_effects(
     mask = intervention_mask(interventions, names, len(values))
     seed = seed_of_bootstrap(random_state, None)
     scheme = check_scheme(len(values), None, seed, n_resamples, groups)
-    table = NamedColumns(values, names)
+    table = NamedColumns(values, names, getattr(probe, "recipe_", None))
     single = single_threaded(estimator)
     if "kinds" in single.get_params(deep=False):
         single.set_params(kinds=None)  # read above: a resample need not have all levels
@@ -88,7 +88,9 @@ def bootstrap_effects(
         for x in range(len(names))
         if x != y
     ]
-    return sorted(rows, key=lambda row: (-row.cause_share, -abs(row.value)))
+    told = [row for row in rows if row.n_resamples]
+    untold = [row for row in rows if not row.n_resamples]
+    return [*sorted(told, key=lambda row: (-row.cause_share, -abs(row.value))), *untold]
 
 
 def _effects_on(
