@@ -84,7 +84,7 @@ def test_columns_and_rows_can_be_left_out() -> None:
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="there is no file"):
         read_table(tmp_path / "absent.csv")
-    with pytest.raises(DataError, match="cannot read"):
+    with pytest.raises(DataError, match="is a folder, which only fit adds up"):
         read_table(tmp_path)
     with pytest.raises(DataError, match="there is none here"):
         read_table("-")

@@ -38,9 +38,8 @@ MOST_JUDGED = 100
 class EdgeRecord:
     """One edge, by column index; `standardized` is the weight in standard deviations.
 
-    `hidden_cause`: whether its ends look as if they had a common cause that was not measured; None
-    where that was not judged.
-    An edge of a category has `parts`, coefficients by level, and a strength for a weight.
+    `hidden_cause`: whether its ends look as if they had a common cause that was not measured, if
+    judged. An edge of a category has `parts`, coefficients by level, and a strength for a weight.
     """
 
     source: int
@@ -58,6 +57,7 @@ class EdgeRecord:
     enters_at: float | None = None
     margin: float | None = None
     parts: tuple[tuple[str, float], ...] = ()
+    partial_correlation: float | None = None
 
     @property
     def kind(self) -> str:
@@ -271,6 +271,7 @@ def _edges(
                 enters_at=plain(edge.enters_at),
                 margin=plain(edge.margin),
                 parts=tuple((str(label), float(size)) for label, size in edge.parts),
+                partial_correlation=plain(edge.partial_correlation),
             )
         )
     return tuple(sorted(records, key=lambda edge: (edge.source, edge.target)))
@@ -278,9 +279,8 @@ def _edges(
 
 def _hidden(estimator: Any) -> set[frozenset[int]] | None:
     """Return the pairs that look as if they had a hidden cause; None where none was judged."""
-    if not hasattr(estimator, "moments_") or estimator.loss_traits_.binary:
-        return None
-    if len(estimator.edges_) > MOST_JUDGED or any(edge.parts for edge in estimator.edges_):
+    linear = hasattr(estimator, "moments_") and not estimator.loss_traits_.binary
+    if not linear or len(estimator.edges_) > MOST_JUDGED or any(e.parts for e in estimator.edges_):
         return None
     return {frozenset(pair) for pair in Known.of(estimator).hidden_pairs}
 

@@ -15,7 +15,7 @@ import numpy as np
 from analyticdag._typing import FloatArray
 from analyticdag._validation import remember_columns
 from analyticdag.errors import InputError
-from analyticdag.fitting.edges import Edge, FixedBy, edge_strength
+from analyticdag.fitting.edges import Edge, FixedBy
 from analyticdag.fitting.finish import Finished
 from analyticdag.linear.estimator import AnalyticDAG
 from analyticdag.losses import loss_class, loss_traits
@@ -117,14 +117,13 @@ def estimator_of(run: Any) -> AnalyticDAG:
 
 
 def _edges(run: Any) -> tuple[Edge, ...]:
-    partial = edge_strength(run.fitted.moments, run.adjacency).partial_correlation
     return tuple(
         Edge(
             run.names[edge.source],
             run.names[edge.target],
             edge.weight,
             np.nan if edge.standard_error is None else edge.standard_error,
-            edge.weight if edge.parts else float(partial[edge.source, edge.target]),
+            np.nan if edge.partial_correlation is None else edge.partial_correlation,
             FixedBy(edge.fixed_by),
             bool(edge.near_threshold),
             edge.stability,
