@@ -166,6 +166,17 @@ def test_knowledge_and_assumptions_are_told_apart(run: SavedRun) -> None:
     assert "Of 3 links the data fix the direction of 1, your knowledge that of 1." in lines
 
 
+def test_an_arrow_that_is_hardly_likely_is_not_called_fixed(run: SavedRun) -> None:
+    likely = iter((0.95, 0.71))
+    edges = tuple(
+        e if e.kind != "data" else replace(e, probability=1.0, direction_probability=next(likely))
+        for e in run.edges
+    )
+    lines = answer(replace(run, edges=edges))
+    assert "Of 3 links the data fix the direction of 1." in lines
+    assert "1 more arrow is less than 90 % likely." in lines
+
+
 def test_many_links_are_cut_short() -> None:
     W = np.diag(np.linspace(0.1, 1, 30), 1)
     lines = answer(run_of_weights(W, [f"x{k}" for k in range(31)]))

@@ -28,6 +28,8 @@ _SHOWN = 6
 # Evidence that counts two thirds or less: no simulated table that agreed with the model came near
 # (docs/figures/edge_probabilities.py).
 _CLEARLY = 1.5
+# From here on the data are said to fix a direction: at most one such arrow in ten is wrong.
+_SURE = 0.9
 
 
 def _described(loss: str) -> str:
@@ -139,10 +141,14 @@ def sentences(run: SavedRun) -> list[str]:
     kinds = Counter("open" if run.is_open(edge) else edge.kind for edge in run.edges)
     if not run.edges or not run.loss:
         return []
-    fixed = kinds["data"] or "none"
+    unsure = sum(map(_is_unsure, run.edges))
+    fixed = kinds["data"] - unsure or "none"
     said = [f"Of {count(len(run.edges), 'link')} the data fix the direction of {fixed}."]
     if kinds["knowledge"]:
         said[0] = f"{said[0][:-1]}, your knowledge that of {kinds['knowledge']}."
+    if unsure:
+        verb = "is" if unsure == 1 else "are"
+        said.append(f"{count(unsure, 'more arrow')} {verb} less than {percent(_SURE)} likely.")
     if kinds["assumption"]:
         said.append(f"{kinds['assumption']} point as they do only if an assumption holds.")
     if kinds["open"]:
@@ -153,6 +159,12 @@ def sentences(run: SavedRun) -> list[str]:
         said.append(f"About {wrong} of these links {verb} expected not to be real.")
     said.append("Arrows are causes only if nothing unmeasured moves both ends of a link.")
     return said
+
+
+def _is_unsure(edge: EdgeRecord) -> bool:
+    """Whether the class has an arrow by the data that is not likely enough to call it fixed."""
+    likely = edge.direction_probability
+    return edge.kind == "data" and likely is not None and likely < _SURE
 
 
 def choice_note(run: SavedRun) -> str:
