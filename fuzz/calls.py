@@ -24,18 +24,37 @@ Names = dict[str, Any]
 
 
 def fit(names: Names) -> str:
-    """Fit a table; then score it."""
+    """Fit a table, score it, and use what was fitted."""
     model = names["Model"](**names["options"])
     knowledge = model.knowledge
     model.fit(names["X"], **names["extra"])
     judge_fit(model, knowledge)
     _refuse_masked(names)
     if "plain" in names:
-        judge_same(model, clone(model).set_params(checkpoint=None).fit(names["plain"]))
+        again = clone(model).set_params(checkpoint=None)
+        judge_same(model, again.fit(names["plain"], **names["extra"]))
     score = model.score(names["X"])
     if not np.isfinite(score):
         raise Violation("not finite", f"score = {score}", "score")
+    _use(model, names["X"])
     return "fitted"
+
+
+def _use(model: Any, X: Any) -> None:
+    """Do what users do with a fitted model; it may refuse, in its own words."""
+    first = next(iter(model.graph_), None)
+    for use in (
+        lambda: getattr(model, "ladder_", None),
+        lambda: model.predict(X),
+        lambda: model.sample(3, seed=0),
+        lambda: model.intervene({first: 1.0}),
+        model.edges_frame,
+        model._repr_html_,
+    ):
+        try:
+            use()
+        except Exception as error:
+            judge_error(error)
 
 
 def fit_covariance(names: Names) -> str:

@@ -168,7 +168,7 @@ def resamples(draw: Draw) -> list[str]:
         "random_state": _SEEDS,
         "checkpoint": LINEAR["checkpoint"],
         "progress": ("None", "print", "3"),
-        "interventions": _interventions(),
+        "interventions": interventions_of_rows(),
     }
     for name in draw.some(list(good), 2):
         # A thousand processes, or resamples without end, are what was asked for: not here.
@@ -214,13 +214,14 @@ _BAD_COVARIANCES = (
 
 def interventions(draw: Draw) -> list[str]:
     """Return a line that says which rows were perturbed."""
-    return [f"extra['interventions'] = {_value(draw, _interventions(), BAD)}"]
+    return [f"extra['interventions'] = {_value(draw, interventions_of_rows(), BAD)}"]
 
 
-def _interventions() -> tuple[str, ...]:
+def interventions_of_rows() -> tuple[str, ...]:
+    """Return what can be said about perturbed rows, some of it wrong."""
     return (
         "[None] * n",
-        "[k % d if k % 3 == 0 else None for k in range(n)]",
+        "[k % d if d and k % 3 == 0 else None for k in range(n)]",
         "[0] * n",
         "np.arange(n)[:, None] % 4 == np.arange(d)",
         "np.ones((n, d), bool)",

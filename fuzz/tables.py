@@ -73,13 +73,17 @@ _SAME = (
     "import polars as pl; X = pl.DataFrame(X, schema=[f'x{{k}}' for k in range(X.shape[1])])",
     "import torch; X = torch.tensor(X)",
 )
-_MASKED = "X = np.ma.masked_array(X, X > {cut}); must_refuse = bool(np.ma.getmaskarray(X).any())"
+# What is masked is missing: refused, unless the fit was told what to do with missing values.
+AS_MISSING = (
+    "mask = np.ma.getmaskarray(X); plain = np.where(mask, np.nan, X.data); "
+    "must_refuse = bool(mask.any()) and str(options.get('missing')) not in ('drop', 'em')"
+)
+_MASKED = f"X = np.ma.masked_array(X, X > {{cut}}); {AS_MISSING}"
 _OTHER = (
     _MASKED,
     _MASKED,
-    "X = np.ma.masked_array(X, False); X[{i}:{i1}, {j}:{j1}] = np.ma.masked; "
-    "must_refuse = bool(np.ma.getmaskarray(X).any())",
-    "X = np.ma.masked_invalid(X); must_refuse = bool(np.ma.getmaskarray(X).any())",
+    f"X = np.ma.masked_array(X, False); X[{{i}}:{{i1}}, {{j}}:{{j1}}] = np.ma.masked; {AS_MISSING}",
+    f"X = np.ma.masked_invalid(X); {AS_MISSING}",
     "X = dict(enumerate(X.T.tolist()))",
     "X = (row for row in X.tolist())",
     "X = iter(X)",

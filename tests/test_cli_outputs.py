@@ -337,6 +337,23 @@ def test_ctrl_c_among_resamples_says_what_is_kept(table: Path) -> None:
     assert said.startswith(f"analyticdag: interrupted; what was finished is kept in {kept}")
 
 
+LEAVES = """
+import time, joblib
+from analyticdag.cli.interrupt import deaf_workers, leave
+with deaf_workers(2):
+    naps = (joblib.delayed(time.sleep)(0.1 * k) for k in range(1000))
+    results = joblib.Parallel(n_jobs=2, return_as="generator")(naps)
+    next(results)
+    leave()
+"""
+
+
+def test_a_command_that_does_not_wait_for_its_workers_ends_in_silence() -> None:
+    command = [sys.executable, "-c", LEAVES]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")
+
+
 @pytest.fixture
 def tiny_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of 128 KiB."""

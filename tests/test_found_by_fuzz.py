@@ -155,3 +155,19 @@ def test_a_table_of_constants_has_a_score() -> None:
     model = AnalyticDAG(solver="order").fit(np.full((8, 3), 1e100))
     assert model.score(np.full((8, 3), 1e100)) == 0.0
     assert model.score(np.full((8, 3), 1e100), sample_weight=np.ones(8)) == 0.0
+
+
+@pytest.mark.parametrize("effort", [1e308, 1001.0])
+def test_an_effort_without_end_is_refused(effort: float) -> None:
+    with pytest.raises(ParameterError, match=r"effort must be .* at most 1000"):
+        AnalyticDAG(effort=effort).fit(X)
+
+
+def test_a_name_that_no_file_can_hold_is_in_the_table_of_edges() -> None:
+    pd = pytest.importorskip("pandas")
+    names = ["\ud800", 1, "b"]
+    chain = np.cumsum(X[:, :3], axis=1)
+    frame = pd.DataFrame(chain, columns=pd.Index(names, dtype=object))
+    edges = AnalyticDAG(solver="order").fit(frame).edges_frame()
+    assert len(edges) > 0 and {*edges["source"], *edges["target"]} <= set(names)
+    assert edges["weight"].dtype == float

@@ -15,7 +15,7 @@ import pytest
 
 from analyticdag import AnalyticDAG, NonlinearDAG
 from analyticdag.errors import AnalyticDAGError, DataError
-from fuzz import changes, command, options, page, snapshot, words
+from fuzz import changes, command, options, page, snapshot, tables, words
 from fuzz.calls import program, run
 from fuzz.campaign import Log, counts
 from fuzz.case import Case, Draw, Outcome, Violation, set_up
@@ -81,6 +81,22 @@ def test_the_lines_of_a_case_can_be_run(
     monkeypatch.chdir(tmp_path)
     with suppress(AnalyticDAGError):  # knowledge that contradicts itself is refused here already
         set_up(drawn(7, family, number))
+
+
+def test_what_is_masked_is_a_missing_value() -> None:
+    masked = ("X[:, 1] += X[:, 0]", "X = np.ma.masked_array(X, X > 1.0)", tables.AS_MISSING)
+    assert run(plus(*masked)).status == "refused: DataError"
+    for rule in ("drop", "em"):
+        assert run(plus(f"options['missing'] = {rule!r}", *masked)) == Outcome("fitted")
+    believed = (*masked, "X = X.data")
+    assert run(plus(*believed)).kind == "misread"
+    told = "options['missing'] = 'drop'"
+    assert run(plus(told, *believed)).message == "the graph differs from that of the plain array"
+
+
+def test_a_table_without_columns_can_have_interventions() -> None:
+    for value in options.interventions_of_rows():
+        assert eval(value, {"n": 3, "d": 0, "np": np}) is not None
 
 
 def test_a_part_of_a_record_that_is_gone_is_no_mistake(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def _reset() -> str:
 def leave() -> NoReturn:
     """End the process and its workers now, without waiting for threads."""
     for worker in multiprocessing.active_children():
-        worker.kill()
+        worker.terminate()  # joblib's cannot be killed in any other way
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             stream.flush()
@@ -85,18 +85,33 @@ def deaf_workers(jobs: int | None) -> Iterator[None]:
     if jobs in (None, 1) or not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    from multiprocessing import resource_tracker
-
-    from joblib.externals.loky.backend import resource_tracker as joblib_tracker
-
-    # Each of them unblocks the signal when it has started: so they start first.
-    resource_tracker.ensure_running()
-    joblib_tracker.ensure_running()
+    _start_trackers()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _start_trackers() -> None:
+    """Start the processes that remove what workers leave behind, before the signal is blocked.
+
+    Each of them unblocks the signal when it has started. They also say what they removed; after
+    Ctrl-C, which need not wait for the workers, that is nobody's concern.
+    """
+    from multiprocessing import resource_tracker
+
+    from joblib.externals.loky.backend import resource_tracker as joblib_tracker
+
+    before = os.environ.get("PYTHONWARNINGS")
+    os.environ["PYTHONWARNINGS"] = "ignore:resource_tracker:UserWarning"
+    try:
+        resource_tracker.ensure_running()
+        joblib_tracker.ensure_running()
+    finally:
+        del os.environ["PYTHONWARNINGS"]
+        if before is not None:
+            os.environ["PYTHONWARNINGS"] = before
 
 
 @contextmanager

@@ -76,7 +76,11 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]
         place = {name: k for k, name in enumerate(self.graph_)}
         rows = [_row(edge, place) for edge in self.edges_]
         rows.sort(key=lambda row: -abs(row["partial_correlation"]))
-        return pd.DataFrame(rows, columns=["source", "target", "direction", *Edge._fields[2:]])
+        columns = ["source", "target", "direction", *Edge._fields[2:]]
+        frame = pd.DataFrame(rows, columns=columns, dtype=object)
+        # Names stay what they are: not every one is text that pandas can store.
+        others = {name: frame[name].tolist() for name in columns[2:]}
+        return frame.assign(**others)
 
     def _repr_html_(self) -> str:
         """Return scikit-learn's box, with the graph beside it once there is one."""

@@ -153,7 +153,7 @@ def _would_be_noticed(statistics: Statistics, W: FloatArray, kurtosis: FloatArra
     if freedom < 1:
         return True
     n = statistics.moments.samples_of[varies]
-    left = np.maximum(n - np.count_nonzero(W[:, varies], axis=0) - 1, 1).mean()
+    left = np.maximum(n - np.count_nonzero(W, axis=0)[varies] - 1, 1).mean()
     tails = max(float(kurtosis[varies].mean()), GAUSSIAN) - 1.0
     stretch = 1.0 + _MODERATE**2 * left / tails
     return bool(chi2.sf(freedom * np.log(statistics.n_samples) / stretch, freedom) >= _LIKELY)
@@ -172,7 +172,7 @@ def _agree(statistics: Statistics, W: FloatArray, columns: BoolArray) -> bool:
     """Whether the residual variances of some columns differ by no more than chance."""
     n = statistics.moments.samples_of[columns]
     # Each parent takes a degree of freedom, and with it a share of the variance.
-    left = np.maximum(n - np.count_nonzero(W[:, columns], axis=0) - 1, 1)
+    left = np.maximum(n - np.count_nonzero(W, axis=0)[columns] - 1, 1)
     v = statistics.residual_variances(W)[columns] * n / left
     # That of a single column is too uncertain, and would add to the spread: all get the mean.
     kurtosis = np.full(len(v), _kurtosis(statistics, W)[columns].mean() if len(v) else GAUSSIAN)

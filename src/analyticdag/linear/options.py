@@ -47,6 +47,8 @@ SOLVERS: dict[str, type[Adam | Columns] | None] = {
 _UNUSED = {"lambda1": 0.05, "w_threshold": 0.3}
 # More than any data can pay for an edge, and its price is still a number.
 _MOST_PRICE = 1e100
+# Eight thousand further starts of the search: more than that is a mistake, and would not end.
+_MOST_EFFORT = 1000.0
 # Names that lambda1 takes instead of a number, and the criterion each stands for.
 CRITERIA = {"auto": "ebic", "ebic": "ebic", "cv": "cv", "stars": "stars"}
 # Parameters that only some solvers read, and are set there.
@@ -170,7 +172,7 @@ class Options:
             auto=_is_word(estimator.solver, "auto"),
             gamma=_gamma(estimator.gamma),
             min_effect=_min_effect(estimator.min_effect),
-            effort=number("effort", estimator.effort),
+            effort=number("effort", estimator.effort, most=_MOST_EFFORT),
             refine=refine,
             knowledge=as_knowledge(estimator.knowledge),
             candidates=estimator.candidates,

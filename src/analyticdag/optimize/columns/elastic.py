@@ -25,9 +25,10 @@ NEWTON_STEPS = 5
 # Multiply-adds spent on Newton systems in one elastic net, per d^1.5. In the first sweeps columns
 # can have hundreds of parents; solving them to the end would be wasted, the others still move.
 EFFORT = 500.0
-# A single step may cost this many times as much beyond: enough for hubs with 500 parents at 1,000
-# nodes. Without a limit one step costs d³/3 in tables of few rows and thousands of columns.
-OVERDRAFT = 3.0
+# A single step may cost this many times as much beyond: up to 500 nodes none costs more, at 1,000 a
+# column with 700 parents. (With 3 a column of 400 parents among 500 nodes had no step, and two of
+# four paths ended elsewhere.) Without a limit, a step costs d³/3 in tables of few rows.
+OVERDRAFT = 6.5
 LITTLE = 3.0  # rounds end when one wins less than this many times the least worth of a weight
 
 
