@@ -73,7 +73,7 @@ def discrete(kind: str) -> Any:
 
 
 def test_blocks_keep_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
-    runs, left = block_engine._runs, [1]
+    runs, left = block_engine._Searches._all, [1]
 
     def interrupted(*arguments: Any) -> Any:
         if not left[0]:
@@ -81,7 +81,7 @@ def test_blocks_keep_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
         left[0] -= 1
         return runs(*arguments)
 
-    monkeypatch.setattr(block_engine, "_runs", interrupted)
+    monkeypatch.setattr(block_engine._Searches, "_all", interrupted)
     monkeypatch.setattr(block_engine, "RETURNS", 10**6)
     model = AnalyticDAG()
     with pytest.warns(NotConvergedWarning), pytest.raises(KeyboardInterrupt):

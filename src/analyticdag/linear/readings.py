@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -76,30 +77,46 @@ def cuts_instead(fit: Fit, levels: BoolArray, price: float) -> Read | None:
 
 
 def search_readings(fit: Fit) -> Read:
-    """Search every reading where some nodes are blocks, and take the better graph."""
+    """Search every reading where some nodes are blocks, and take the better graph.
+
+    Readings differ by far more than what a longer search finds: a short one of each decides, and
+    the better one is searched on.
+    """
     table, design = SearchTable.of(fit), fit.design
     assert design is not None
     ordered, columns = design.in_order(table.order)
     starts = starting_orders(table, equal=False)
+    search = partial(_searched, fit, table, ordered, columns)
+    only = len(fit.readings) == 1
     found: dict[str, Read] = {}
     for reading in fit.readings:
         try:
-            read = _searched(fit, table, ordered, columns, reading, starts)
+            effort = fit.options.effort if only else None
+            read = search(reading, starts, effort)
         except KeyboardInterrupt:
             if not found:
                 raise
-            read = found[LEVELS]
-            read = replace(read, record=replace(read.record, interrupted=True))
+            return _as_far(found[LEVELS])
         if read.record.interrupted:
             return read  # the best so far
         found[reading.name] = read
-    if CUTS not in found:
+    if only:
         return replace(found[LEVELS], why=f"discrete columns {_WORDS[LEVELS]}")
     graphs = {name: read.finished.adjacency for name, read in found.items()}
-    price = found[LEVELS].record.price
-    costs = _costs(fit, found[CUTS].reading, graphs, price)
+    costs = _costs(fit, found[CUTS].reading, graphs, found[LEVELS].record.price)
     name = CUTS if costs[CUTS] < costs[LEVELS] else LEVELS
-    return replace(found[name], why=_why(name, costs))
+    first = replace(found[name], why=_why(name, costs))
+    best = np.argsort(table.order)[topological_order(first.finished.adjacency)]
+    try:
+        read = search(first.reading, {**starts, "first": best}, fit.options.effort)
+    except KeyboardInterrupt:
+        return _as_far(first)
+    return replace(read, why=first.why)
+
+
+def _as_far(read: Read) -> Read:
+    """Return what there is when Ctrl-C ends a search."""
+    return replace(read, record=replace(read.record, interrupted=True))
 
 
 _WORDS = {LEVELS: "by their levels", CUTS: "as cuts of normal variables"}
@@ -161,19 +178,23 @@ def _searched(
     columns: IntArray,
     reading: Reading,
     starts: dict[str, IntArray],
+    effort: float | None,
 ) -> Read:
-    """Search one reading; the floor on effects that the rows ask for is known after a first."""
+    """Search one reading; the floor on effects that the rows ask for is known after a first.
+
+    Without `effort` the search is a local one, at a price that stays the cautious one.
+    """
     from analyticdag.search import effect_price
 
     moments = _varying(reading.moments, fit).in_order(columns)
     asked, n = fit.options.min_effect, moments.n_samples
-    best = _blocks(fit, table, design, moments, starts, asked or 0.0)
+    best = _blocks(fit, table, design, moments, starts, asked or 0.0, effort)
     floor = asked
     if asked is None:
         W = weights_on_parents(fit.statistics.moments, table.back_matrix(best.adjacency))
         floor = effect_floor(fit.statistics, W)
         if effect_price(floor, n, equal=False) > best.price and not best.interrupted:
-            best = _blocks(fit, table, design, moments, starts, floor)
+            best = _blocks(fit, table, design, moments, starts, floor, effort)
     record = SearchRecord(
         loss=UnequalVariances.traits.name,
         score=best.score,
@@ -200,17 +221,22 @@ def _blocks(
     moments: Moments,
     starts: dict[str, IntArray],
     min_effect: float,
+    effort: float | None,
 ) -> BlockResult:
     from analyticdag.search.block_engine import search_blocks
+    from analyticdag.search.price import cautious_price, gamma_of
 
-    options, masks = fit.options, table.masks
+    options, masks, gamma = fit.options, table.masks, fit.options.gamma
+    d, n = len(design.sizes), moments.n_samples
+    if gamma is None:
+        gamma = gamma_of(cautious_price(d), n, d) if effort is None else "auto"
     return search_blocks(
         moments,
         design.sizes,
         starts=starts,
-        gamma="auto" if options.gamma is None else options.gamma,
+        gamma=gamma,
         min_effect=min_effect,
-        effort=options.effort,
+        effort=effort or 0.0,
         allowed=masks.allowed,
         required=masks.required,
         max_parents=masks.max_parents,

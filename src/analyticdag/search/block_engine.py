@@ -7,9 +7,9 @@ exceeds as rarely as that of a single column exceeds its own (`price.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,7 +20,17 @@ from analyticdag.least_squares import block_log_det
 from analyticdag.moments import Moments
 from analyticdag.orders import consistent_order
 from analyticdag.search import kernels
-from analyticdag.search.engine import FURTHER_STARTS, NOTICEABLE, RETURNS, SAME, TIES, silent
+from analyticdag.search.engine import (
+    FURTHER_STARTS,
+    ITERATED,
+    NOTICEABLE,
+    RETURNS,
+    ROUNDS,
+    SAME,
+    TIES,
+    silent,
+)
+from analyticdag.search.local import REPAIRS, UNLIMITED
 from analyticdag.search.price import (
     as_single,
     block_prices,
@@ -35,6 +45,8 @@ from analyticdag.search.starts import named_rng
 
 # Nodes that one disturbance puts elsewhere, at most.
 STEPS = 3
+# What a disturbance may change, and what is put back.
+_STATE = ("order", "place", "parents", "count", "value", "stamp")
 
 
 @dataclass(frozen=True)
@@ -143,20 +155,16 @@ def search_blocks(
     tell = progress or silent
     tell(f"search over {d} nodes, some of them blocks, from {', '.join(starts)}")
     price = max(price, floor)
-    runs, interrupted = _runs(task, price, starts, random_state, n_jobs), False
+    search, interrupted = _Searches(task, random_state, n_jobs), False
+    runs = search.local(price, starts)
     try:
         if isinstance(gamma, str):
             fair = max(fair_price(_as_single(task, runs[0]), price, d), floor)
             if fair < price - NOTICEABLE:
                 tell("weak effects are common: edges get cheaper")
-                cautious = {**starts, "cautious": runs[0].order}
-                runs, price = _runs(task, fair, cautious, random_state, n_jobs), fair
-        for k in range(round(FURTHER_STARTS * effort)):
-            if _returns(runs) >= RETURNS:
-                break
-            label = f"further-{k + 1}"
-            further = {label: named_rng(random_state, label).permutation(d)}
-            runs = _ranked(runs + _runs(task, price, further, random_state, n_jobs))
+                runs, price = search.local(fair, {**starts, "cautious": runs[0].order}), fair
+        for ended in search.rounds(price, runs, effort):
+            runs = ended
     except KeyboardInterrupt:
         interrupted = True
     best = runs[0]
@@ -190,56 +198,97 @@ def _returns(runs: list[_Run]) -> int:
     return sum(run.score - best <= SAME * max(abs(best), 1.0) for run in runs)
 
 
-def _runs(
-    task: BlockTask,
-    price: float,
-    starts: Mapping[str, ArrayLike],
-    random_state: int | None,
-    n_jobs: int | None,
-) -> list[_Run]:
-    data, d = task.data(price), len(task.sizes)
+@dataclass(frozen=True, eq=False)
+class _Searches:
+    """Searches from several orders, in threads; all runs are returned best first."""
 
-    def one(start: tuple[str, ArrayLike]) -> _Run:
-        label, order = start
-        begin = consistent_order(checked_order(order, d, label), task.required)
-        return _search(task, data, label, begin, named_rng(random_state, label))
+    task: BlockTask
+    random_state: int | None
+    n_jobs: int | None
 
-    return _ranked(in_threads(one, list(starts.items()), n_jobs, task.stop))
+    def local(self, price: float, starts: Mapping[str, ArrayLike]) -> list[_Run]:
+        """Local search from every start."""
+        task, data, d = self.task, self.task.data(price), len(self.task.sizes)
+        orders = [
+            (label, consistent_order(checked_order(order, d, label), task.required))
+            for label, order in starts.items()
+        ]
+        return self._all(lambda start: _search(task, data, *start), orders)
+
+    def rounds(self, price: float, runs: list[_Run], effort: float) -> Iterator[list[_Run]]:
+        """Disturb the best runs, then further ones, until the best score has come back."""
+        many = round(ITERATED * min(effort, 1.0))
+        ended, waiting = self._on(price, runs[:many]), runs[many:]
+        yield _ranked(ended + waiting)
+        d, rng = len(self.task.sizes), self.random_state
+        for k in range(round(FURTHER_STARTS * effort)):
+            if _returns(_ranked(ended)) >= RETURNS:
+                break
+            label = f"further-{k + 1}"
+            ended += self._on(
+                price, self.local(price, {label: named_rng(rng, label).permutation(d)})
+            )
+            yield _ranked(ended + waiting)
+
+    def _on(self, price: float, runs: list[_Run]) -> list[_Run]:
+        task, data = self.task, self.task.data(price)
+        return self._all(
+            lambda run: _search(
+                task, data, run.label, run.order, named_rng(self.random_state, run.label)
+            ),
+            runs,
+        )
+
+    def _all(self, one: Callable[[Any], _Run], things: list[Any]) -> list[_Run]:
+        return _ranked(in_threads(one, things, self.n_jobs, self.task.stop))
 
 
 def _search(
-    task: BlockTask, data: kernels.Blocks, label: str, order: IntArray, rng: np.random.Generator
+    task: BlockTask,
+    data: kernels.Blocks,
+    label: str,
+    order: IntArray,
+    rng: np.random.Generator | None = None,
 ) -> _Run:
-    """Local search, then disturbances: each is kept if what it led to is better."""
+    """Local search; with random numbers, then disturbances: each is kept if it led to better."""
     d = len(order)
-    graph = kernels.Ordered(order, int(task.sizes.sum()))
+    graph = kernels.Ordered(order, task.sizes)
     kernels.fit_order(data, graph, task.stop)
-    kernels.descend_blocks(data, graph, rng.permutation(d), task.stop)
-    gained = True
-    while gained and not task.stop.asked:
-        gained = False
-        for _ in range(max(d // 2, 1)):
-            gained |= _disturbed(task, data, graph, rng)
+    kernels.descend_blocks(data, graph, np.array(order), UNLIMITED, task.stop)
+    for _ in range(0 if rng is None else ROUNDS):
+        gains = [_disturbed(task, data, graph, rng) for _ in range(max(d // 2, 1))]
+        if task.stop.asked or not any(gains):
+            break
     table = graph.arrays
+    return _Run(label, table["order"].copy(), _adjacency(table), float(table["value"].sum()))
+
+
+def _adjacency(table: Mapping[str, IntArray]) -> BoolArray:
+    d = len(table["order"])
     adjacency = np.zeros((d, d), np.bool_)
     for j in range(d):
         adjacency[table["parents"][j, : table["count"][j]], j] = True
-    return _Run(label, table["order"].copy(), adjacency, float(table["value"].sum()))
+    return adjacency
 
 
 def _disturbed(
     task: BlockTask, data: kernels.Blocks, graph: kernels.Ordered, rng: np.random.Generator
 ) -> bool:
-    """Put a few nodes elsewhere and repair; whether the score fell."""
+    """Walk along edges, each node takes the place of the next; repair; whether the score fell."""
     table, d = graph.arrays, len(task.sizes)
-    names = ("order", "place", "parents", "count", "value")
-    before = {name: table[name].copy() for name in names}
+    before = {name: table[name].copy() for name in _STATE}
+    x = int(rng.integers(d))
     for _ in range(int(rng.integers(1, STEPS + 1))):
-        kernels.move_to(data, graph, int(rng.integers(d)), int(rng.integers(d)), task.stop)
-    kernels.descend_blocks(data, graph, rng.permutation(d), task.stop)
+        parents = table["parents"][x, : table["count"][x]]
+        children = np.flatnonzero(_adjacency(table)[x])
+        near = np.concatenate([parents, children])
+        y = int(rng.choice(near)) if len(near) else int(rng.integers(d))
+        kernels.move_to(data, graph, x, int(table["place"][y]), task.stop)
+        x = y
+    kernels.descend_blocks(data, graph, np.empty(0, np.int64), REPAIRS, task.stop)
     if table["value"].sum() < before["value"].sum() - 1e-6:
         return True
-    for name in names:
+    for name in _STATE:
         table[name][...] = before[name]
     return False
 

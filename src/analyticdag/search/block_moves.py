@@ -9,17 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from analyticdag._compiled import cython
-from analyticdag.search.blocks import (
-    LEAST_GAIN,
-    Blocks,
-    Ordered,
-    drop,
-    factorise,
-    is_own,
-    misfit,
-    settle,
-    with_block,
-)
+from analyticdag.search.block_parents import drop, is_own, settle, take_all
+from analyticdag.search.blocks import LEAST_GAIN, Blocks, Ordered, misfit, with_block
 from analyticdag.search.records import Stop, integers
 
 
@@ -49,6 +40,14 @@ def keep(
 ) -> cython.void:
     """Keep the parents at hand as those of a node."""
     graph.count[node], graph.value[node] = put_down(graph, graph.parents, node * d), value
+    graph.stamp[node] = new_stamp(graph)
+
+
+@cython.part
+def new_stamp(graph: Ordered) -> cython.longlong:
+    """A number that no set of parents has had before."""
+    graph.n_stamps += 1
+    return graph.n_stamps
 
 
 @cython.part
@@ -62,14 +61,30 @@ def swap(graph: Ordered, x: cython.Py_ssize_t, step: cython.Py_ssize_t) -> cytho
 
 @cython.part
 def wanted(
-    data: Blocks, graph: Ordered, node: cython.Py_ssize_t, block: cython.Py_ssize_t
+    data: Blocks,
+    graph: Ordered,
+    node: cython.Py_ssize_t,
+    block: cython.Py_ssize_t,
+    stamp: cython.longlong,
 ) -> cython.bint:
-    """Whether the node at hand would take a block as a further parent."""
-    if data.forbidden[block * data.d + node] or graph.n_own >= data.cap:
-        return False
-    factorise(data, graph, node, -1)
-    here = misfit(data, graph, node)
-    return with_block(data, graph, node, block) < here - LEAST_GAIN
+    """Whether the node at hand would take a block as a further parent.
+
+    `stamp` is that of its parents: most of them stay as they are from move to move, and so do the
+    answers about all blocks.
+    """
+    if graph.asked[node] != stamp:
+        graph.asked[node] = stamp
+        take_all(data, graph, node)
+        here = misfit(data, graph, node) - LEAST_GAIN
+        for i in range(data.d):
+            k = node * data.d + i
+            graph.answer[k] = (
+                i != node
+                and not data.forbidden[i * data.d + node]
+                and graph.n_own < data.cap
+                and with_block(data, graph, node, i) < here
+            )
+    return graph.answer[node * data.d + block]
 
 
 @cython.part
@@ -83,9 +98,12 @@ def hop(
 ) -> cython.bint:
     """The parents of x, in `mine`, after it passed u; whether they were chosen anew."""
     take_up(graph, graph.mine, 0, graph.n_mine)
-    touched: cython.bint = is_own(graph, u) if step < 0 else wanted(data, graph, x, u)
+    touched: cython.bint = (
+        is_own(graph, u) if step < 0 else wanted(data, graph, x, u, graph.mine_stamp)
+    )
     if touched:
         drop(graph, u)
+        graph.mine_stamp = new_stamp(graph)
         graph.mine_value = settle(data, graph, x, graph.place[x], stop)
         graph.n_mine = put_down(graph, graph.mine, 0)
     return touched
@@ -102,7 +120,8 @@ def passed(
 ) -> cython.bint:
     """The parents of u after x passed it, in the next row of `after`; whether it is touched."""
     take_up(graph, graph.parents, u * data.d, graph.count[u])
-    touched: cython.bint = wanted(data, graph, u, x) if step < 0 else is_own(graph, x)
+    stamp = graph.stamp[u]
+    touched: cython.bint = wanted(data, graph, u, x, stamp) if step < 0 else is_own(graph, x)
     if touched:
         k = graph.n_changed
         drop(graph, x)
@@ -131,6 +150,7 @@ def walk(
     others, best = 0.0, -LEAST_GAIN
     take_up(graph, graph.parents, x * d, graph.count[x])
     graph.n_mine, graph.mine_value = put_down(graph, graph.mine, 0), graph.value[x]
+    graph.mine_stamp = graph.stamp[x]
     graph.n_changed = 0
     while 0 <= graph.place[x] + step < d and not stop.asked and graph.place[x] != target:
         u = graph.order[graph.place[x] + step]
@@ -183,23 +203,56 @@ def fit_order(data: Blocks, graph: Ordered, stop: Stop) -> None:
             keep(graph, data.d, j, value)
 
 
+@cython.part
+def let_wait(graph: Ordered, d: cython.Py_ssize_t, node: cython.Py_ssize_t) -> cython.void:
+    """Let a node wait for its reinsertion."""
+    if not graph.waiting[node]:
+        graph.waiting[node] = True
+        graph.queue[graph.tail % d] = node
+        graph.tail += 1
+
+
+@cython.part
+def neighbours_wait(graph: Ordered, d: cython.Py_ssize_t, x: cython.Py_ssize_t) -> cython.void:
+    """Let x, its parents and its children wait."""
+    let_wait(graph, d, x)
+    for a in range(graph.count[x]):
+        let_wait(graph, d, graph.parents[x * d + a])
+    for u in range(d):
+        for a in range(graph.count[u]):
+            if graph.parents[u * d + a] == x:
+                let_wait(graph, d, u)
+
+
 def move_to(data: Blocks, graph: Ordered, node: int, place: int, stop: Stop) -> None:
-    """Put a node at a place of the order, whatever the score does."""
+    """Put a node at a place of the order, whatever the score does; who is concerned waits."""
     x: cython.Py_ssize_t = node
     target: cython.Py_ssize_t = place
     with cython.nogil:
         if target != graph.place[x]:
             walk(data, graph, x, 1 if target > graph.place[x] else -1, target, stop)
+        neighbours_wait(graph, data.d, x)
 
 
-def descend_blocks(data: Blocks, graph: Ordered, nodes: Any, stop: Stop) -> None:
-    """Put every node where the score is lowest, in turn, until none moves."""
+def descend_blocks(
+    data: Blocks, graph: Ordered, nodes: Any, limit: cython.Py_ssize_t, stop: Stop
+) -> None:
+    """Put these nodes, and those that wait, where the score is lowest, at most `limit` of them.
+
+    A node that moved calls its neighbours in the graph back in.
+    """
     node = integers(nodes)
-    moved: cython.bint = True
+    n_nodes, d = len(nodes), data.d
     with cython.nogil:
-        while moved and not stop.asked:
-            moved = False
-            for k in range(data.d):
-                for step in range(-1, 2, 2):
-                    if walk(data, graph, node[k], step, -1, stop) < 0.0:
-                        moved = True
+        for k in range(n_nodes):
+            let_wait(graph, d, node[k])
+        while graph.head < graph.tail:
+            x = graph.queue[graph.head % d]
+            graph.waiting[x] = False
+            graph.head += 1
+            limit -= 1
+            if limit >= 0 and not stop.asked:
+                change = walk(data, graph, x, -1, -1, stop)
+                change += walk(data, graph, x, 1, -1, stop)
+                if change < 0.0:
+                    neighbours_wait(graph, d, x)

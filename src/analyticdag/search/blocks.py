@@ -6,9 +6,10 @@ all columns, the score of node j is (degenerate Gaussian, Andrews, Ramsey and Co
     n log det S[j, j given its parents]  +  sum over its parents i of price[i, j]
 
 Prices are the same for i -> j and j -> i, so equivalent graphs have the same score. A column alone
-is a block of one, and then this is the score of `setting.py`. Everything is computed anew from
-small Cholesky factors: simpler than the kernels of single columns, and slower. Moves are in
-`block_moves.py`.
+is a block of one, and then this is the score of `setting.py`. For the node at hand, the parents are
+taken up one after the other, and with each of them what is left of all columns is brought up to
+date (a Cholesky factor with all columns beside it); what a further parent would explain is then a
+matter of small matrices. Parents are chosen in `block_parents.py`, moves are in `block_moves.py`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import numpy as np
 
 from analyticdag._compiled import cython
 from analyticdag._compiled.libc import log, sqrt
-from analyticdag.search.records import COLLINEAR, Stop, floats, integers, marks
+from analyticdag.search.records import COLLINEAR, floats, integers, marks
 
 # A step must lower the score by more than this: scores are about n * d, with 16 digits.
 LEAST_GAIN = 1e-6
@@ -40,6 +41,8 @@ class Blocks:
     n: cython.p_double
     first: cython.p_longlong  # of the columns of a node
     size: cython.p_longlong
+    square: cython.p_longlong  # where the covariances within each block begin
+    squares: cython.Py_ssize_t
     price: cython.p_double
     forbidden: cython.p_uchar
     required: cython.p_uchar
@@ -52,10 +55,12 @@ class Blocks:
         cap: int,
     ) -> None:  # fmt: skip
         first = np.cumsum(sizes) - sizes
-        self.arrays = (S, at, n, first, sizes, price, forbidden, required)
+        square = np.cumsum(sizes**2) - sizes**2
+        self.arrays = (S, at, n, first, sizes, price, forbidden, required, square)
         self.d, self.columns, self.cap = len(sizes), int(sizes.sum()), cap
         self.S, self.at, self.n, self.price = floats(S), integers(at), floats(n), floats(price)
         self.first, self.size = integers(first), integers(sizes)
+        self.square, self.squares = integers(square), int((sizes**2).sum())
         self.forbidden, self.required = marks(forbidden), marks(required)
         self.steep = STEEP * float(price.max(initial=0.0))
 
@@ -69,10 +74,17 @@ class Ordered:
     count: cython.p_longlong
     parents: cython.p_longlong  # row j: the parents of j
     value: cython.p_double
-    L: cython.p_double  # the factor under construction
-    room: cython.Py_ssize_t
-    rows: cython.Py_ssize_t  # rows of the factor that are filled
+    V: cython.p_double  # row r: covariances of all columns with the r-th column of the parents,
+    #                     in standard units given those before it
+    rows: cython.Py_ssize_t  # rows of V that are filled
     column: cython.p_longlong  # which column each row is
+    link: cython.p_double  # row b: covariances of the b-th column of the node given the parents
+    within: cython.p_double  # covariances within each block given the parents, block after block
+    L: cython.p_double  # room for a factor of one block
+    K: cython.p_double  # and for one of all parents
+    M: cython.p_double  # and for covariances of a node
+    B: cython.p_double  # and for what a block explains of a node
+    at_row: cython.p_longlong  # where in V the columns of each parent begin; -1 if determined
     own: cython.p_longlong  # parents of the node at hand
     n_own: cython.Py_ssize_t
     mine: cython.p_longlong  # parents of the node that walks
@@ -86,69 +98,108 @@ class Ordered:
     after: cython.p_longlong
     n_after: cython.p_longlong
     worth: cython.p_double
+    stamp: cython.p_longlong  # of the parents of each node: the same number, the same parents
+    mine_stamp: cython.longlong
+    n_stamps: cython.longlong
+    asked: cython.p_longlong  # the stamp for which the row of `answer` holds
+    answer: cython.p_uchar  # row j: which further parents j would take
+    queue: cython.p_longlong  # nodes that wait for their reinsertion
+    waiting: cython.p_uchar
+    head: cython.Py_ssize_t
+    tail: cython.Py_ssize_t
     arrays = cython.declare(dict, visibility="readonly")
 
-    def __init__(self, order: Any, columns: int) -> None:
-        d = len(order)
-        self.room = columns
+    def __init__(self, order: Any, sizes: Any) -> None:
+        d, columns, largest = len(order), int(sizes.sum()), int(sizes.max())
         arrays: dict[str, Any] = {
             "order": np.array(order, np.int64),
             "place": np.argsort(order),
             **{name: np.zeros((d, d), np.int64) for name in ("parents", "after")},
+            **{name: np.zeros(d, np.int64) for name in ("stamp", "queue", "asked", "at_row")},
             **{name: np.zeros(d, np.int64) for name in ("count", "own", "mine", "best")},
             **{name: np.zeros(d, np.int64) for name in ("changed", "n_after")},
             **{name: np.zeros(d) for name in ("value", "worth")},
-            "L": np.zeros((columns, columns)),
+            **{name: np.zeros((columns, columns)) for name in ("V", "K")},
+            **{name: np.zeros((largest, largest)) for name in ("L", "M", "B")},
+            "link": np.zeros((largest, columns)),
+            "within": np.zeros(int((sizes**2).sum())),
             "column": np.zeros(columns, np.int64),
+            "answer": np.zeros((d, d), np.bool_),
+            "waiting": np.zeros(d, np.bool_),
         }
         self.arrays, self.rows = arrays, 0
         self.n_own = self.n_mine = self.n_best = self.n_changed = 0
         self.order, self.place = integers(arrays["order"]), integers(arrays["place"])
         self.count, self.parents = integers(arrays["count"]), integers(arrays["parents"])
         self.value, self.L = floats(arrays["value"]), floats(arrays["L"])
+        self.V, self.K, self.M = floats(arrays["V"]), floats(arrays["K"]), floats(arrays["M"])
+        self.link, self.within = floats(arrays["link"]), floats(arrays["within"])
+        self.at_row, self.B = integers(arrays["at_row"]), floats(arrays["B"])
         self.column, self.own = integers(arrays["column"]), integers(arrays["own"])
         self.changed, self.after = integers(arrays["changed"]), integers(arrays["after"])
         self.n_after, self.worth = integers(arrays["n_after"]), floats(arrays["worth"])
         self.mine, self.best = integers(arrays["mine"]), integers(arrays["best"])
+        self.stamp, self.asked = integers(arrays["stamp"]), integers(arrays["asked"])
+        self.answer, self.queue = marks(arrays["answer"]), integers(arrays["queue"])
+        self.waiting = marks(arrays["waiting"])
+        self.mine_stamp = self.n_stamps = 0
+        self.head = self.tail = 0
 
 
 @cython.part
-def extend(
-    data: Blocks, graph: Ordered, node: cython.Py_ssize_t, block: cython.Py_ssize_t
-) -> cython.double:
-    """Put the columns of a block into the factor; log det of them given those before.
+def begin(data: Blocks, graph: Ordered, node: cython.Py_ssize_t) -> cython.void:
+    """Begin with no parents: covariances of the node, and within blocks, as they are."""
+    D = data.columns
+    graph.rows = 0
+    for b in range(data.size[node]):
+        row = data.at[node] + (data.first[node] + b) * D
+        for c in range(D):
+            graph.link[b * D + c] = data.S[row + c]
+    for i in range(data.d):
+        size = data.size[i]
+        for a in range(size):
+            row = data.at[node] + (data.first[i] + a) * D + data.first[i]
+            for b in range(size):
+                graph.within[data.square[i] + a * size + b] = data.S[row + b]
 
-    `node` says whose covariance is used. NEVER if the columns before determine one of these.
+
+@cython.part
+def factor(
+    data: Blocks,
+    graph: Ordered,
+    node: cython.Py_ssize_t,
+    block: cython.Py_ssize_t,
+    given: cython.p_double,
+    at: cython.Py_ssize_t,
+) -> cython.double:
+    """Cholesky factor, in `L`, of the covariances of a block that begin at given[at]; log det.
+
+    NEVER if one of its columns is determined; `node` says which covariances it has otherwise.
     """
-    total = 0.0
-    L = graph.L
-    for t in range(data.size[block]):
-        c = data.first[block] + t
-        row = data.at[node] + c * data.columns
-        new = graph.rows * graph.room
-        left = data.S[row + c]
-        for a in range(graph.rows):
-            entry = data.S[row + graph.column[a]]
-            for b in range(a):
-                entry -= L[a * graph.room + b] * L[new + b]
-            entry /= L[a * graph.room + a]
-            L[new + a] = entry
-            left -= entry * entry
-        if left < COLLINEAR * data.S[row + c]:
-            return NEVER
-        L[new + graph.rows] = sqrt(left)
-        graph.column[graph.rows] = c
-        graph.rows += 1
-        total += log(left)
+    L, size, total = graph.L, data.size[block], 0.0
+    for a in range(size):
+        for b in range(a + 1):
+            entry = given[at + a * size + b]
+            for t in range(b):
+                entry -= L[a * size + t] * L[b * size + t]
+            if b < a:
+                L[a * size + b] = entry / L[b * size + b]
+            else:
+                c = data.first[block] + a
+                if entry < COLLINEAR * data.S[data.at[node] + c * data.columns + c]:
+                    return NEVER
+                L[a * size + a] = sqrt(entry)
+                total += log(entry)
     return total
 
 
 @cython.part
-def misfit(data: Blocks, graph: Ordered, node: cython.Py_ssize_t) -> cython.double:
-    """Misfit of a node given the blocks in the factor, which stays as it is."""
-    rows = graph.rows
-    found = extend(data, graph, node, node)
-    graph.rows = rows
+def misfit_of(
+    data: Blocks, graph: Ordered, node: cython.Py_ssize_t, given: cython.p_double,
+    at: cython.Py_ssize_t,
+) -> cython.double:  # fmt: skip
+    """Misfit of a node whose covariances given its parents begin at given[at]."""
+    found = factor(data, graph, node, node, given, at)
     if found >= NEVER:  # the parents determine it: as if this share of it were left
         found = log(COLLINEAR) * data.size[node]
     total: cython.double = data.n[node] * found
@@ -156,108 +207,72 @@ def misfit(data: Blocks, graph: Ordered, node: cython.Py_ssize_t) -> cython.doub
 
 
 @cython.part
+def misfit(data: Blocks, graph: Ordered, node: cython.Py_ssize_t) -> cython.double:
+    """Misfit of a node given the parents that were taken up."""
+    return misfit_of(data, graph, node, graph.within, data.square[node])
+
+
+@cython.part
 def with_block(
     data: Blocks, graph: Ordered, node: cython.Py_ssize_t, block: cython.Py_ssize_t
 ) -> cython.double:
-    """Misfit of a node if a block came to those in the factor, its price added."""
-    rows = graph.rows
-    if extend(data, graph, node, block) >= NEVER:
-        graph.rows = rows
+    """Misfit of a node if a block came to its parents, its price added."""
+    if factor(data, graph, node, block, graph.within, data.square[block]) >= NEVER:
         return NEVER
-    total: cython.double = misfit(data, graph, node) + data.price[block * data.d + node]
-    graph.rows = rows
-    return total
+    size, own, first, D = data.size[block], data.size[node], data.first[block], data.columns
+    L, B, M = graph.L, graph.B, graph.M
+    for b in range(own):  # what the block explains of each column, in standard units
+        for a in range(size):
+            entry = graph.link[b * D + first + a]
+            for t in range(a):
+                entry -= L[a * size + t] * B[b * size + t]
+            B[b * size + a] = entry / L[a * size + a]
+    for b in range(own):
+        for c in range(own):
+            entry = graph.within[data.square[node] + b * own + c]
+            for a in range(size):
+                entry -= B[b * size + a] * B[c * size + a]
+            M[b * own + c] = entry
+    total: cython.double = misfit_of(data, graph, node, M, 0)
+    return total + data.price[block * data.d + node]
 
 
 @cython.part
-def factorise(
-    data: Blocks, graph: Ordered, node: cython.Py_ssize_t, without: cython.Py_ssize_t
-) -> cython.double:
-    """Put the present parents of the node at hand into the factor, but for one; their price."""
-    graph.rows = 0
-    total = 0.0
-    for a in range(graph.n_own):
-        i = graph.own[a]
-        if i != without:
-            rows = graph.rows
-            if extend(data, graph, node, i) >= NEVER:
-                graph.rows = rows
-            total += data.price[i * data.d + node]
-    return total
+def take_in(
+    data: Blocks, graph: Ordered, node: cython.Py_ssize_t, block: cython.Py_ssize_t
+) -> cython.void:
+    """Take a block up as a parent of the node; one that others determine explains nothing more."""
+    graph.at_row[block] = -1
+    if factor(data, graph, node, block, graph.within, data.square[block]) >= NEVER:
+        return
+    graph.at_row[block] = graph.rows
+    D, V, own = data.columns, graph.V, data.size[node]
+    for t in range(data.size[block]):
+        c = data.first[block] + t
+        new, row = graph.rows * D, data.at[node] + c * D
+        for k in range(D):
+            V[new + k] = data.S[row + k]
+        for r in range(graph.rows):
+            share = V[r * D + c]
+            for k in range(D):
+                V[new + k] -= share * V[r * D + k]
+        scale = 1.0 / sqrt(V[new + c])
+        for k in range(D):
+            V[new + k] *= scale
+        for b in range(own):
+            share = V[new + data.first[node] + b]
+            for k in range(D):
+                graph.link[b * D + k] -= share * V[new + k]
+        explain_within(data, graph, new)
+        graph.column[graph.rows] = c
+        graph.rows += 1
 
 
 @cython.part
-def drop(graph: Ordered, block: cython.Py_ssize_t) -> cython.void:
-    """Take a block from the parents of the node at hand."""
-    kept = 0
-    for a in range(graph.n_own):
-        if graph.own[a] != block:
-            graph.own[kept] = graph.own[a]
-            kept += 1
-    graph.n_own = kept
-
-
-@cython.part
-def is_own(graph: Ordered, block: cython.Py_ssize_t) -> cython.bint:
-    """Whether a block is a parent of the node at hand."""
-    found: cython.bint = False
-    for a in range(graph.n_own):
-        found = found or graph.own[a] == block
-    return found
-
-
-@cython.part
-def grow(
-    data: Blocks, graph: Ordered, node: cython.Py_ssize_t, end: cython.Py_ssize_t
-) -> cython.bint:
-    """Add the block among the first `end` of the order that lowers the score most, if one does."""
-    chosen = -1
-    if graph.n_own >= data.cap:
-        return False
-    factorise(data, graph, node, -1)
-    best = misfit(data, graph, node) - LEAST_GAIN
-    for t in range(end):
-        i = graph.order[t]
-        if i != node and not data.forbidden[i * data.d + node] and not is_own(graph, i):
-            there = with_block(data, graph, node, i)
-            if there < best:
-                best, chosen = there, i
-    if chosen >= 0:
-        graph.own[graph.n_own] = chosen
-        graph.n_own += 1
-    return chosen >= 0
-
-
-@cython.part
-def shrink(data: Blocks, graph: Ordered, node: cython.Py_ssize_t) -> cython.bint:
-    """Drop the parent whose going lowers the score most, if one does."""
-    best = factorise(data, graph, node, -1)
-    best += misfit(data, graph, node) - LEAST_GAIN
-    chosen = -1
-    for a in range(graph.n_own):
-        i = graph.own[a]
-        if not data.required[i * data.d + node]:
-            there = factorise(data, graph, node, i)
-            there += misfit(data, graph, node)
-            if there < best:
-                best, chosen = there, i
-    if chosen >= 0:
-        drop(graph, chosen)
-    return chosen >= 0
-
-
-@cython.part
-def settle(
-    data: Blocks, graph: Ordered, node: cython.Py_ssize_t, end: cython.Py_ssize_t, stop: Stop
-) -> cython.double:
-    """Grow and shrink the parents of the node at hand until neither pays; the score."""
-    changed: cython.bint = True
-    while changed and not stop.asked:
-        while grow(data, graph, node, end) and not stop.asked:
-            pass
-        changed = False
-        while shrink(data, graph, node) and not stop.asked:
-            changed = True
-    total = factorise(data, graph, node, -1)
-    total += misfit(data, graph, node)
-    return total
+def explain_within(data: Blocks, graph: Ordered, new: cython.Py_ssize_t) -> cython.void:
+    """Take what a new row of V explains from the covariances within blocks."""
+    for i in range(data.d):
+        first, size, at = new + data.first[i], data.size[i], data.square[i]
+        for a in range(size):
+            for b in range(size):
+                graph.within[at + a * size + b] -= graph.V[first + a] * graph.V[first + b]
