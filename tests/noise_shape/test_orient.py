@@ -24,6 +24,7 @@ NOISE = {
     "laplace": lambda rng, n: rng.laplace(size=n),
     "student": lambda rng, n: rng.standard_t(5, size=n),
 }
+PRICE = 10.0  # of an edge in the score of a search
 
 
 def drawn(dag: BoolArray, noise: str, n: int = 1500, seed: int = 0) -> FloatArray:
@@ -43,9 +44,13 @@ def gains_of(X: FloatArray) -> LocalGains:
 
 def turned(X: FloatArray, dag: BoolArray, masks: EdgeMasks | None = None) -> Shaped:
     """Ask the noise of X about the class of a DAG."""
-    cpdag = to_cpdag(dag) != 0
     masks = masks or EdgeMasks.free(len(dag))
-    return orient(gains_of(X), dag, cpdag, cpdag, masks, np.zeros(len(dag), dtype=bool))
+    return orient(gains_of(X), dag, class_of, masks, np.zeros(len(dag), dtype=bool), PRICE)
+
+
+def class_of(dag: BoolArray) -> tuple[BoolArray, BoolArray]:
+    cpdag = to_cpdag(dag) != 0
+    return cpdag, cpdag
 
 
 def chain(d: int) -> BoolArray:
@@ -133,10 +138,10 @@ def test_a_chain_is_turned_and_claimed(noise: str) -> None:
     shaped = orient(
         gains_of(X),
         dag.T.copy(),  # in the class, and all wrong
-        to_cpdag(dag) != 0,
-        to_cpdag(dag) != 0,
+        class_of,
         EdgeMasks.free(6),
         np.zeros(6, dtype=bool),
+        PRICE,
     )
     assert_array_equal(shaped.member, dag)
     assert_array_equal(shaped.known, dag)
@@ -178,9 +183,8 @@ def test_no_member_has_more_parents_than_allowed() -> None:
 def test_columns_without_added_noise_are_not_claimed() -> None:
     dag = chain(3)
     X = drawn(dag, "exponential")
-    cpdag = to_cpdag(dag) != 0
-    none = orient(gains_of(X), dag, cpdag, cpdag, EdgeMasks.free(3), np.ones(3, dtype=bool))
-    assert_array_equal(none.known, cpdag)
+    none = orient(gains_of(X), dag, class_of, EdgeMasks.free(3), np.ones(3, dtype=bool), PRICE)
+    assert_array_equal(none.known, to_cpdag(dag) != 0)
 
 
 @pytest.mark.parametrize("bend", [np.tanh, lambda x: x + 0.4 * x**2])

@@ -42,6 +42,6 @@ def edges_of(
     if learned.loss.binary:
         # Log-odds, for instance: the error of a linear slope would be on another scale.
         strength = replace(strength, standard_error=np.full_like(W, np.nan))
-    margins = shaped.margins if shaped else {}
+    margins = shaped.turned | shaped.margins if shaped else {}
     edges = edge_table(names, W, strength, fixed, near, margins, mixed.parts)
     return with_probabilities(edges, list(fixed), probable)

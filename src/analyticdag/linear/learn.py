@@ -8,7 +8,7 @@
                             2. search from its order and from cheap ones
                             3. with solver="auto": search on where the first search leaves doubts
                             4. with discrete columns: search them as cuts too (`readings`)
-                            5. turn edges that the class leaves open by the noise (`shape`)
+                            5. turn edges by the shape of the noise (`shape`)
 
 A table with a category has nodes of several columns. Then there is no path, and the search is the
 one over blocks of columns, in each reading of its discrete columns (`readings`).
@@ -141,7 +141,7 @@ def _by_search(fit: Fit) -> Learned:
         return _read(instead, options.w_threshold)
     n_iter = path.n_steps if path else sum(len(one.contributions) for one in found.records)
     trace = replace(path.trace if path else Trace(), search=found.records, plan=plan.why)
-    finished, shaped = turn_by_shape(fit, found.finished, found.loss)
+    finished, shaped = turn_by_shape(fit, found.finished, found.loss, found.record.price)
     return Learned(
         finished,
         found.loss,

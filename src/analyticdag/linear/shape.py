@@ -23,7 +23,7 @@ from analyticdag.linear.misfit import few_valued
 from analyticdag.linear.paths import Fit
 from analyticdag.losses import LossTraits
 from analyticdag.moments import Moments
-from analyticdag.noise_shape import LocalGains, Shaped, orient
+from analyticdag.noise_shape import ClassOf, LocalGains, Shaped, orient
 
 # Rows looked at, evenly spread over the table: with so many a shape that matters is clear.
 _ROWS = 20_000
@@ -31,20 +31,27 @@ _ROWS = 20_000
 _FEWEST = 100
 
 
-def turn_by_shape(fit: Fit, finished: Finished, loss: LossTraits) -> tuple[Finished, Shaped | None]:
-    """Point the edges that a class leaves open as the noise prefers; None where it is not asked."""
+def turn_by_shape(
+    fit: Fit, finished: Finished, loss: LossTraits, price: float
+) -> tuple[Finished, Shaped | None]:
+    """Point edges as the noise clearly wants them; None where it is not asked.
+
+    `price` is that of an edge in the score of the search.
+    """
     statistics, dag = fit.statistics, finished.adjacency
     if loss.score != "unequal" or loss.binary or statistics.rows is None or statistics.ranks:
         return finished, None
-    cpdag = equivalence_class(dag, statistics.perturbed)
-    known = orient_with_knowledge(cpdag, fit.options.knowledge.resolve(statistics.names).allowed)
+    allowed, perturbed = (
+        fit.options.knowledge.resolve(statistics.names).allowed,
+        statistics.perturbed,
+    )
+
+    def class_of(graph: BoolArray) -> tuple[BoolArray, BoolArray]:
+        cpdag = equivalence_class(graph, perturbed)
+        return cpdag != 0, orient_with_knowledge(cpdag, allowed) != 0
+
     question = partial(
-        _asked,
-        dag=dag,
-        cpdag=cpdag != 0,
-        known=known != 0,
-        masks=fit.masks,
-        perturbed=statistics.perturbed,
+        _asked, dag=dag, class_of=class_of, masks=fit.masks, perturbed=perturbed, price=price
     )
     shaped = statistics.rows.ask(question)
     if shaped is None or np.array_equal(shaped.member, dag):
@@ -60,10 +67,10 @@ def _asked(
     weights: FloatArray | None,
     *,
     dag: BoolArray,
-    cpdag: BoolArray,
-    known: BoolArray,
+    class_of: ClassOf,
     masks: EdgeMasks,
     perturbed: BoolArray | None,
+    price: float,
 ) -> Shaped | None:
     """Ask the rows without gaps; None where they are too few, or count more or less than once."""
     used = evenly(np.flatnonzero(np.isfinite(rows).all(axis=1)), _ROWS)
@@ -74,12 +81,19 @@ def _asked(
     if moments.counts.min() < _FEWEST:
         return None
     gains = LocalGains(rows, moments, perturbed)
-    return orient(gains, dag, cpdag, known, masks, few_valued(rows))
+    return orient(gains, dag, class_of, masks, few_valued(rows), price)
 
 
 def told(shaped: Shaped | None) -> str:
     """Say in a clause what the shapes of the noise contributed."""
-    if shaped is None or not shaped.margins:
+    if shaped is None:
+        return ""
+    clauses = [_said_of_open_edges(shaped), _said_of_turned_edges(shaped)]
+    return "; ".join(one for one in clauses if one)
+
+
+def _said_of_open_edges(shaped: Shaped) -> str:
+    if not shaped.margins:
         return ""
     left = int((shaped.known & shaped.known.T).sum()) // 2
     asked = len(shaped.margins)
@@ -92,3 +106,9 @@ def told(shaped: Shaped | None) -> str:
     else:
         why = "the noise is too close to Gaussian, or the rows are too few, to fix any"
     return f"{why} of the {asked} edges left open"
+
+
+def _said_of_turned_edges(shaped: Shaped) -> str:
+    turned = len(shaped.turned)
+    edges = "1 edge" if turned == 1 else f"{turned} edges"
+    return f"the shape of the noise turned {edges} of the class found first" if turned else ""

@@ -10,12 +10,14 @@ far their residuals are from Gaussian.
     local       gains of a node given its parents, each computed once
     turning     the members of an undirected component, from the best on
     evidence    which preferences are clear enough to be claimed
+    parents     parents of one node by the covariances
+    revising    edges turned where the noise speaks against the class itself
     orient      all of it, for a whole class
 """
 
 from __future__ import annotations
 
 from analyticdag.noise_shape.local import LocalGains
-from analyticdag.noise_shape.orient import Shaped, orient
+from analyticdag.noise_shape.orient import ClassOf, Shaped, orient
 
-__all__ = ["LocalGains", "Shaped", "orient"]
+__all__ = ["ClassOf", "LocalGains", "Shaped", "orient"]

@@ -22,14 +22,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyticdag._typing import BoolArray, FloatArray
-from analyticdag.noise_shape.local import LocalGains
+from analyticdag.noise_shape.local import Family, LocalGains, family_in
 from analyticdag.noise_shape.turning import Arc, Component, Member
 
 __all__ = ["WORTH_TURNING", "Preference", "compare", "in_doubt", "noise_depends"]
 
 LEAST_MARGIN, LEAST_GAINED = 3.0, 20.0
-# Less than this is chance, and no reason to prefer another member to the one that was found.
-WORTH_TURNING = 10.0
+# A member of the class is preferred to the one that was found from here on: below is rounding. With
+# t noise (5 degrees) and 300 rows 0.9 errors in 50 nodes were left, 1.7 at a limit of ten. With
+# Gaussian noise either is as good as the other (3.7 and 3.6).
+WORTH_TURNING = 1.0
+# A class is left for another at less than a claim: in 288 tables with noise of six kinds every turn
+# then led nearer to the truth, and with Gaussian noise there was none, not even at (1.5, 6).
+_REVISION_MARGIN, _REVISION_GAINED = 2.0, 10.0
 _CLIP = 3.0  # values further out count as this many deviations: a few rows must not decide
 # Chance makes one of five correlations as large, in standard errors, for one edge in 75.
 _DEPENDENT = 3.0
@@ -50,6 +55,11 @@ class Preference:
         """Whether it is enough to claim a direction."""
         return self.gained >= LEAST_GAINED and self.margin >= LEAST_MARGIN
 
+    @property
+    def is_worth_a_revision(self) -> bool:
+        """Whether it is enough to leave a class for another."""
+        return self.gained >= _REVISION_GAINED and self.margin >= _REVISION_MARGIN
+
 
 def in_doubt(dependent: set[Arc], graph: BoolArray) -> bool:
     """Whether so many edges of a graph have dependent noise that the model does not hold."""
@@ -64,6 +74,11 @@ def compare(component: Component, gains: LocalGains, better: Member, worse: Memb
         if one != other:
             difference += gains.of_rows(one)
             difference -= gains.of_rows(other)
+    return preference(difference)
+
+
+def preference(difference: FloatArray) -> Preference:
+    """Judge differences row by row (Vuong 1989)."""
     error = float(difference.std() * np.sqrt(len(difference)))
     gained = float(difference.sum())
     return Preference(gained, gained / error if error > 0.0 else 0.0)
@@ -71,41 +86,63 @@ def compare(component: Component, gains: LocalGains, better: Member, worse: Memb
 
 def noise_depends(gains: LocalGains, graph: BoolArray) -> set[Arc]:
     """Return the edges of which the noise of the effect depends on the cause, in size or bend."""
-    found, no_parents = set(), np.empty((1, 0), dtype=np.int64)
-    for effect in np.flatnonzero(graph.any(axis=0)).tolist():
-        parents = np.flatnonzero(graph[:, effect])
-        used = slice(None) if gains.used is None else gains.used[effect]
-        u = gains.residuals(np.array([effect]), parents[None])[0, used].clip(-_CLIP, _CLIP)
-        for cause in parents.tolist():
-            x = gains.residuals(np.array([cause]), no_parents)[0, used].clip(-_CLIP, _CLIP)
-            if _dependence(u, x) > _DEPENDENT:
-                found.add((cause, effect))
+    return {
+        (cause, effect)
+        for effect in np.flatnonzero(graph.any(axis=0)).tolist()
+        for cause in dependent_causes(gains, family_in(graph, effect))
+    }
+
+
+def dependent_causes(gains: LocalGains, family: Family) -> list[int]:
+    """Return the parents of a node on which its noise depends."""
+    if family not in gains.dependent:
+        gains.dependent[family] = _dependent_causes(gains, *family) if family[1] else []
+    return gains.dependent[family]
+
+
+def _dependent_causes(gains: LocalGains, effect: int, causes: tuple[int, ...]) -> list[int]:
+    used = slice(None) if gains.used is None else gains.used[effect]
+    parents, no_parents = np.array(causes), np.empty((len(causes), 0), dtype=np.int64)
+    u = gains.residuals(np.array([effect]), parents[None])[:, used].clip(-_CLIP, _CLIP)
+    X = gains.residuals(parents, no_parents)[:, used].clip(-_CLIP, _CLIP)
+    found: list[int] = parents[_dependence(u, X) > _DEPENDENT].tolist()
     return found
 
 
-def _dependence(u: FloatArray, x: FloatArray) -> float:
-    """Return the largest of five correlations that are zero between independent columns.
+def _dependence(u: FloatArray, X: FloatArray) -> FloatArray:
+    """Return the largest of five correlations that are zero where u (1, n) and a row of X are
+    independent.
 
     They are in standard errors. Least squares leaves no correlation of u and x themselves, and that
     its slope is an estimate is taken into account: what a change of the slope would do to a
     correlation is taken off.
     """
     size = np.abs(u) - float(np.sign(u).mean()) * u
-    bend = u**3 - 3.0 * float(np.mean(u**2)) * u
-    distance, bent = _beside_line(np.abs(x), x), _beside_line(x**3, x)
-    pairs = ((size, x), (bend, x), (u, distance), (u, bent), (size, distance))
-    return max(abs(_correlation(*pair)) for pair in pairs) * float(np.sqrt(len(u)))
+    bend = u * u * u - 3.0 * float(np.mean(u * u)) * u
+    distance, bent = _beside_line(np.abs(X), X), _beside_line(X * X * X, X)
+    pairs = ((size, X), (bend, X), (u, distance), (u, bent), (size, distance))
+    largest = np.max([np.abs(_correlations(*pair)) for pair in pairs], axis=0)
+    standard: FloatArray = largest * np.sqrt(u.shape[1])
+    return standard
 
 
-def _beside_line(values: FloatArray, x: FloatArray) -> FloatArray:
-    """Return what is left of values by a line through x."""
-    centred = x - x.mean()
-    square = float(centred @ centred)
-    left: FloatArray = values - values.mean()
-    return left - centred * (float(left @ centred) / square) if square > 0.0 else left
+def _beside_line(values: FloatArray, X: FloatArray) -> FloatArray:
+    """Return what is left of each row of values by a line through that of X."""
+    left, centred = _centred(values), _centred(X)
+    square = np.einsum("kn,kn->k", centred, centred)
+    slope = np.einsum("kn,kn->k", left, centred) / np.where(square > 0.0, square, 1.0)
+    beside: FloatArray = left - centred * slope[:, None]
+    return beside
 
 
-def _correlation(a: FloatArray, b: FloatArray) -> float:
-    a, b = a - a.mean(), b - b.mean()
-    size = float(np.linalg.norm(a) * np.linalg.norm(b))
-    return float(a @ b) / size if size > 0.0 else 0.0
+def _correlations(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Return the correlations of the one row of a with each of b."""
+    a, b = _centred(a), _centred(b)
+    size = np.linalg.norm(a) * np.linalg.norm(b, axis=1)
+    found: FloatArray = (b @ a[0]) / np.where(size > 0.0, size, 1.0)
+    return found
+
+
+def _centred(rows: FloatArray) -> FloatArray:
+    centred: FloatArray = rows - rows.mean(axis=1, keepdims=True)
+    return centred

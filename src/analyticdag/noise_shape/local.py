@@ -19,10 +19,15 @@ from analyticdag.moments import Moments
 from analyticdag.noise_shape.density import N_BINS, bins_of, fitted_gains
 from analyticdag.noise_shape.ties import without_ties
 
-__all__ = ["Family", "LocalGains"]
+__all__ = ["Family", "LocalGains", "family_in"]
 
 Family: TypeAlias = tuple[int, tuple[int, ...]]  # a node and its parents, in ascending order
 _TOGETHER = 256  # residuals worked on at once: a few MB
+
+
+def family_in(graph: BoolArray, node: int) -> Family:
+    """Return a node of a graph with its parents."""
+    return node, tuple(np.flatnonzero(graph[:, node]).tolist())
 
 
 class LocalGains:
@@ -37,6 +42,8 @@ class LocalGains:
         self.used = None if perturbed is None else np.ascontiguousarray(~perturbed.T)
         self._gains: dict[Family, FloatArray] = {}  # of every bin
         self._totals: dict[Family, float] = {}
+        # Parents on which the noise of the node depends; `evidence` finds them.
+        self.dependent: dict[Family, list[int]] = {}
 
     def total(self, family: Family) -> float:
         """Return the gain of all rows."""

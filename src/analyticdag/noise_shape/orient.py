@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -17,9 +19,13 @@ from analyticdag.noise_shape.evidence import (
     noise_depends,
 )
 from analyticdag.noise_shape.local import LocalGains
+from analyticdag.noise_shape.revising import Reviser
 from analyticdag.noise_shape.turning import Arc, Component, Member, components, visited
 
-__all__ = ["Shaped", "orient"]
+__all__ = ["ClassOf", "Shaped", "orient"]
+
+# From a DAG to its class, given interventions if there were any, and what knowledge leaves of it.
+ClassOf: TypeAlias = Callable[[BoolArray], tuple[BoolArray, BoolArray]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +40,7 @@ class Shaped:
     member: BoolArray
     known: BoolArray
     margins: dict[Arc, float]
+    turned: dict[Arc, float]  # margins of edges that were turned against the class found first
     misfit: bool = False  # at many edges the noise depends on the cause
 
 
@@ -56,19 +63,43 @@ class _Judged:
         return self.component.arcs(self.best, without=self.start)
 
 
+@dataclass(frozen=True, eq=False)
+class _Class:
+    """A graph, what is known given its class, its components, and the best member."""
+
+    dag: BoolArray
+    known: BoolArray
+    judged: list[_Judged]
+    best: BoolArray
+
+
 def orient(
     gains: LocalGains,
     dag: BoolArray,
-    cpdag: BoolArray,
-    known: BoolArray,
+    class_of: ClassOf,
     masks: EdgeMasks,
     no_shape: BoolArray,
+    price: float,
 ) -> Shaped:
-    """Choose among the members of a class, of which `dag` is one.
+    """Choose among the members of the class of `dag`, or of one that the noise clearly prefers.
 
-    `cpdag` is the class, given the interventions if there were any; `known` is what knowledge
-    leaves of it. Edges at columns marked in `no_shape` are not claimed.
+    Edges at columns marked in `no_shape` are not claimed. `price` is that of an edge in the score
+    of the search.
     """
+    found = _best_of_class(gains, dag, class_of, masks)
+    revised, turned = Reviser(gains, masks, price).revise(found.best)
+    if turned:
+        other = _best_of_class(gains, revised, class_of, masks)
+        shaped = _claimed(gains, other, no_shape, turned)
+        if not shaped.misfit:
+            return shaped
+    return _claimed(gains, found, no_shape, {})
+
+
+def _best_of_class(
+    gains: LocalGains, dag: BoolArray, class_of: ClassOf, masks: EdgeMasks
+) -> _Class:
+    cpdag, known = class_of(dag)
     permitted, parts = known & masks.allowed, components(cpdag)
     gains.prepare(family for one in parts for family in one.in_trees(one.inside(dag)))
     judged = [
@@ -78,11 +109,18 @@ def orient(
     best = dag.copy()
     for one in judged:
         _put(best, one.component, one.best)
-    dependent = noise_depends(gains, best)
-    misfit = in_doubt(dependent, best)
-    barred = {(i, j) for i, j in np.argwhere(best).tolist() if no_shape[i] or no_shape[j]}
-    member, allowed, margins = dag.copy(), np.ones_like(known), {}
-    for one in judged:
+    return _Class(dag, known, judged, best)
+
+
+def _claimed(
+    gains: LocalGains, of: _Class, no_shape: BoolArray, turned: dict[Arc, float]
+) -> Shaped:
+    """Claim what is clear, and keep the member that was given where nothing speaks against it."""
+    dependent = noise_depends(gains, of.best)
+    misfit = in_doubt(dependent, of.best)
+    barred = {(i, j) for i, j in np.argwhere(of.best).tolist() if no_shape[i] or no_shape[j]}
+    member, allowed, margins = of.dag.copy(), np.ones_like(of.known), {}
+    for one in of.judged:
         claims = set() if misfit else one.claims(barred | dependent)
         worth = one.gained >= WORTH_TURNING and not misfit
         if worth or claims & one.turned_edges():
@@ -92,7 +130,8 @@ def orient(
         for (i, j), found in one.preferences.items():
             arc, sign = ((i, j), 1.0) if member[i, j] else ((j, i), -1.0)
             margins[arc] = sign * found.margin + 0.0  # no minus zero
-    return Shaped(member, orient_with_knowledge(known, allowed) != 0, margins, misfit)
+    known = orient_with_knowledge(of.known, allowed) != 0
+    return Shaped(member, known, margins, turned, misfit)
 
 
 def _put(graph: BoolArray, component: Component, member: Member) -> None:

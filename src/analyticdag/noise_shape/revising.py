@@ -1,0 +1,110 @@
+"""Where the noise speaks against a class: edges turned that all of its members have the same way.
+
+A search by covariances can end in a wrong class: a weak effect is missed, and a collider comes of
+it. With noise that is not Gaussian it shows: what is left of an effect depends on its cause. Such
+edges are turned, the best turn first. The covariances choose the parents that both ends get then,
+among the nodes next to them (`parents`), and graphs are compared by both: the score of the
+covariances plus the gains of the shapes, row by row, as for a claim (`evidence`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import breadth_first_order
+
+from analyticdag._typing import BoolArray, FloatArray
+from analyticdag.knowledge import EdgeMasks
+from analyticdag.noise_shape.evidence import Preference, dependent_causes, preference
+from analyticdag.noise_shape.local import Family, LocalGains, family_in
+from analyticdag.noise_shape.parents import choose_parents, score
+from analyticdag.noise_shape.turning import Arc
+
+__all__ = ["Reviser"]
+
+
+@dataclass(frozen=True, eq=False)
+class _Turn:
+    """An edge, the families that its ends get when it is turned, and how much better these are."""
+
+    arc: Arc
+    families: list[Family]
+    better: Preference
+
+
+@dataclass(frozen=True, eq=False)
+class Reviser:
+    """Turns edges of a graph; `price` is that of an edge in the score of the search."""
+
+    gains: LocalGains
+    masks: EdgeMasks
+    price: float
+
+    def revise(self, graph: BoolArray) -> tuple[BoolArray, dict[Arc, float]]:
+        """Return a graph without edges that the noise clearly wants turned; what was turned, by
+        which margin."""
+        graph = graph.copy()
+        turned: dict[Arc, float] = {}
+        suspects = {j: self._dependent(graph, j) for j in range(len(graph))}
+        while True:
+            arcs = [(cause, effect) for effect, causes in suspects.items() for cause in causes]
+            turns = [self._turn(graph, *arc) for arc in arcs if self._may_turn(arc)]
+            clear = [one for one in turns if one.better.is_worth_a_revision]
+            if not clear:
+                return graph, turned
+            best = max(clear, key=lambda one: one.better.gained)
+            turned.pop(best.arc, None)
+            turned[best.arc[::-1]] = best.better.margin
+            for node, parents in best.families:
+                graph[:, node] = False
+                graph[list(parents), node] = True
+                suspects[node] = self._dependent(graph, node)
+
+    def _dependent(self, graph: BoolArray, node: int) -> list[int]:
+        return dependent_causes(self.gains, family_in(graph, node))
+
+    def _may_turn(self, arc: Arc) -> bool:
+        return bool(self.masks.allowed[arc[::-1]]) and not self.masks.required[arc]
+
+    def _turn(self, graph: BoolArray, i: int, j: int) -> _Turn:
+        """Turn i -> j, let both choose parents anew, and compare."""
+        near: BoolArray = np.any(graph[:, [i, j]] | graph[[i, j]].T, axis=1)
+        stays = graph.copy()
+        stays[:, [i, j]] = self.masks.required[:, [i, j]]
+        stays[j, i] = True
+        old = [family_in(graph, node) for node in (i, j)]
+        new = [self._chosen(stays, near, one) for one in old]
+        self.gains.prepare([*old, *new])
+        (after_i, after_j), (before_i, before_j) = (map(self._of_rows, of) for of in (new, old))
+        return _Turn((i, j), new, preference(after_i + after_j - before_i - before_j))
+
+    def _chosen(self, stays: BoolArray, near: BoolArray, family: Family) -> Family:
+        """Choose the parents of a node anew, among those near it, beginning with what it has.
+
+        None of them comes after it by the edges that stay, so no cycle arises.
+        """
+        node, old = family
+        after = breadth_first_order(sparse.csr_array(stays), node, return_predecessors=False)
+        may = self.masks.allowed[:, node] & ~self.masks.required[:, node]
+        may[after] = False
+        begin = stays[:, node].copy()
+        begin[list(old)] |= may[list(old)]
+        most = len(may) if self.masks.max_parents is None else self.masks.max_parents
+        moments, free = self.gains.moments, np.flatnonzero(near & may)
+        parents = choose_parents(moments, node, np.flatnonzero(begin), free, self.price, most)
+        return node, tuple(parents.tolist())
+
+    def _of_rows(self, family: Family) -> FloatArray:
+        """Return what every row contributes to the score of a family."""
+        node, parents = family
+        places = np.array(parents, dtype=np.int64)
+        moments = self.gains.moments
+        even = score(moments, node, places, self.price) / moments.samples_of[node]
+        u = self.gains.residuals(np.array([node]), places[None])[0]
+        rows: FloatArray = even + (1.0 - u**2) / 2.0
+        if self.gains.used is not None:
+            rows *= self.gains.used[node]
+        rows += self.gains.of_rows(family)
+        return rows
