@@ -6,6 +6,7 @@ import re
 import shutil
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -16,6 +17,7 @@ import pytest
 from analyticdag import AnalyticDAG
 from analyticdag._tables import NamedColumns
 from analyticdag.datasets import load_sachs
+from analyticdag.diagnostics import diagnose
 from analyticdag.errors import AnalyticDAGWarning
 from analyticdag.io import SavedRun, audit_table, record_of, run_of_weights
 from analyticdag.optimize import Schedule
@@ -57,7 +59,11 @@ def sachs_run() -> SavedRun:
             w_threshold=0.05,
         ).fit(NamedColumns(X, sachs.names))
     audit = audit_table(X, model.adjacency_matrix_.astype(bool), keep_rows=True)
-    return record_of(model, audit=audit)
+    checks = tuple(
+        {"name": check.name, "level": "warning", "advice": check.advice}
+        for check in diagnose(model, NamedColumns(X, sachs.names), refit=False)
+    )
+    return replace(record_of(model, audit=audit), diagnostics=checks)
 
 
 @pytest.fixture(scope="module")
@@ -161,7 +167,7 @@ def test_the_slider_hides_the_weakest_edges(visit: Opener, sachs_run: SavedRun) 
     assert visible(page, "edge") == sorted(by_strength)
     slide(page, "threshold", 3)
     assert visible(page, "edge") == sorted(by_strength[3:])
-    assert f"{len(by_strength) - 3} of {len(by_strength)} edges" in page.inner_text(
+    assert f"{len(by_strength) - 3} of {len(by_strength)} links" in page.inner_text(
         "#threshold-text"
     )
     slide(page, "threshold", len(by_strength))
@@ -277,19 +283,61 @@ def test_a_search_that_finds_nothing_selects_nothing(visit: Opener, sachs_run: S
 
 
 def test_a_phone_needs_no_sideways_scrolling(visit: Opener) -> None:
-    for name in ("sachs", "large"):
+    for name in ("sachs", "large", "boxes"):
         page = visit(name)
         page.set_viewport_size({"width": 390, "height": 844})
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-def test_names_in_boxes_can_be_read_at_once(visit: Opener) -> None:
-    page = visit("boxes")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_graph_is_on_the_first_screen_whatever_there_is_to_warn_of(
+    visit: Opener, scheme: str
+) -> None:
+    page = visit("sachs", color_scheme=scheme)
+    for width, height in ((1366, 768), (390, 844)):
+        page.set_viewport_size({"width": width, "height": height})
+        assert page.locator("#stage").bounding_box()["y"] < 0.75 * height
+    assert page.is_visible("#notices summary")
+    assert page.is_hidden("#notices li >> nth=0")
+    page.click("#notices summary")
+    assert page.is_visible("#notices li >> nth=0")
+
+
+@pytest.mark.parametrize("name", ["boxes", "large"])
+@pytest.mark.parametrize("width", [1366, 390])
+def test_names_can_be_read_at_once(
+    browser: Any, pages: dict[str, Path], name: str, width: int
+) -> None:
+    page = browser.new_page(viewport={"width": width, "height": 800})
+    page.goto(pages[name].as_uri())
     sizes = page.evaluate(
-        "[...document.querySelectorAll('.node text')].map(e => e.getBoundingClientRect().height)"
+        "[...document.querySelectorAll('.node:not(.gone) text')]"
+        ".map(e => e.getBoundingClientRect().height)"
     )
     assert min(sizes) > 9
-    assert page.is_visible("#part")
+    assert "variables are shown" in page.inner_text("#part")
+    assert page.inner_text("#table-count").startswith(f"{page.locator('tr[data-row]').count()} of")
+    page.click("#show-all")
+    assert page.is_hidden("#part")
+    assert page.locator(".node.gone").count() == 0
+    page.close()
+
+
+def test_surroundings_stay_until_others_are_asked_for(visit: Opener) -> None:
+    page = visit("large")
+    before = visible(page, "node")
+    frame = page.locator("#stage").bounding_box()
+    page.mouse.click(frame["x"] + 4, frame["y"] + 4)  # beside everything
+    assert visible(page, "node") == before
+    inside, outside = visible(page, "edge")[0], 0
+    while outside in visible(page, "edge"):
+        outside += 1
+    page.click(f"tr[data-row='{inside}']")
+    assert visible(page, "node") == before
+    page.click(f"tr[data-row='{outside}']")
+    assert outside in visible(page, "edge")
+    assert len(visible(page, "node")) < 60
+    assert page.locator(".edge.hot").count() == 1
 
 
 def test_a_link_shows_its_rows_as_measured_and_adjusted(visit: Opener, sachs_run: SavedRun) -> None:
@@ -304,13 +352,15 @@ def test_a_link_shows_its_rows_as_measured_and_adjusted(visit: Opener, sachs_run
         assert points == len(sachs_run.audit.sample) > 100
 
 
-def test_all_of_a_drawing_is_inside_its_frame(visit: Opener) -> None:
+@pytest.mark.parametrize("press", ["#zoom-fit", "#show-all"])
+def test_all_of_a_drawing_is_inside_its_frame(visit: Opener, press: str) -> None:
     page = visit("boxes")
-    page.click("#zoom-fit")
+    page.click(press)
     outside = page.evaluate(
         """() => {
           const frame = document.getElementById('stage').getBoundingClientRect();
-          return [...document.querySelectorAll('.edge .line, .node rect')].filter((e) => {
+          const drawn = '.edge:not(.gone) .line, .node:not(.gone) rect';
+          return [...document.querySelectorAll(drawn)].filter((e) => {
             const b = e.getBoundingClientRect();
             return b.left < frame.left - 1 || b.right > frame.right + 1
               || b.top < frame.top - 1 || b.bottom > frame.bottom + 1;

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from analyticdag import AnalyticDAG
 from analyticdag.io import record_of
+from analyticdag.report.cautions import notices
 from analyticdag.report.page import render_report
-from analyticdag.report.text import notices
 from analyticdag.simulate import simulate
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from analyticdag.cli.progress import line
+from analyticdag.cli.progress import Talk, line
 
 if TYPE_CHECKING:
     from analyticdag.io.run import EdgeRecord, SavedRun
@@ -18,20 +18,28 @@ SHOWN = 20
 
 
 def tell(
-    run: SavedRun, folder: Path, page: Path, talk: Console, *, as_json: bool, quiet: bool
+    run: SavedRun, folder: Path, page: Path, talk: Talk, *, as_json: bool, quiet: bool
 ) -> None:
-    """Print the notes, then the answer, then where it was saved."""
-    from analyticdag.report.text import count, notices
-
-    for notice in notices(run):
-        line(talk, f"note: {notice}")
+    """Print the answer, what to be careful about, and where it was saved."""
     out = Console(highlight=False)
+    told = not (as_json or quiet)
+    if told:
+        line(out, "\n".join(answer(run)))
+    for notice in _cautions(run, verbose=talk.verbose):
+        line(talk, f"note: {notice}")
     if as_json:
         line(out, json.dumps(_summary(run, folder, page), ensure_ascii=True))
-    elif not quiet:
-        head = f"{count(run.n_nodes, 'variable')}, {count(len(run.edges), 'link')}"
-        where = (f"saved   {folder}", f"report  {page}")
-        line(out, "\n".join((head, *answer(run), *where)))
+    elif told:
+        line(out, f"saved   {folder}\nreport  {page}")
+
+
+def _cautions(run: SavedRun, *, verbose: bool) -> list[str]:
+    """Return what must not be missed; the rest in a line, or in full."""
+    from analyticdag.report.cautions import explained, in_short, urgent
+
+    short = in_short(run)
+    rest = [f"take care: {short} (the report says where, and what to do)"] if short else []
+    return urgent(run) + (explained(run) if verbose else rest)
 
 
 def _summary(run: SavedRun, folder: Path, page: Path) -> dict[str, Any]:
@@ -82,23 +90,31 @@ def size(run: SavedRun, edge: EdgeRecord) -> str:
 
 def answer(run: SavedRun) -> list[str]:
     """Return the lines: the strongest links, how many more there are, and what to make of them."""
-    from analyticdag.report.discrete import weight_notes
-    from analyticdag.report.text import link, sentences
+    from analyticdag.report.text import count, sentences
 
-    if not run.edges:
-        return ["No links found."]
+    head = f"{count(run.n_nodes, 'variable')}, {count(len(run.edges), 'link')}"
+    rest = len(run.edges) - SHOWN
+    more = [f"  and {count(rest, 'weaker one')} (edges.csv has all)"] if rest > 0 else []
+    return [head, *_table(run), *more, *sentences(run)]
+
+
+def _table(run: SavedRun) -> list[str]:
+    """Return the strongest links with what is known of each, under a line of headings."""
+    from analyticdag.report.text import link
+
     shown = strongest_first(run)[:SHOWN]
+    if not shown:
+        return []
     links = [link(run, edge) for edge in shown]
     width = min(max(map(len, links)), 60)
-    lines = [
-        f"  {text:<{width}}  {size(run, edge):>6}{_remark(run, edge)}"
-        for text, edge in zip(links, shown, strict=True)
+    likely = "  likely" if any(edge.probability is not None for edge in run.edges) else ""
+    return [
+        f"  {'':<{width}}  strength{likely}",
+        *(
+            f"  {text:<{width}}  {size(run, edge):>8}{_remark(run, edge)}"
+            for text, edge in zip(links, shown, strict=True)
+        ),
     ]
-    if len(run.edges) > SHOWN:
-        lines.append(f"  and {len(run.edges) - SHOWN} weaker ones (edges.csv has all)")
-    if any(edge.probability is not None for edge in run.edges):
-        lines.append("Percent: how likely a link is there as it is shown.")
-    return [*lines, *weight_notes(run), *sentences(run)]
 
 
 def _remark(run: SavedRun, edge: EdgeRecord) -> str:

@@ -27,7 +27,7 @@ def check_few_values(X: FloatArray, few: BoolArray, names: Sequence[Hashable]) -
     advice = (
         f"{listing(found)}: few values, taken as numbers; where they are codes for categories, "
         "their size and order mean nothing, and neither do the weights of their edges: say what "
-        "they are (--kind NAME=category or --kind NAME=ordered; in Python kinds=)"
+        "they are (--kind NAME=category or --kind NAME=ordered)"
     )
     # Two values are two groups, however they are coded.
     level = Level.WARNING if max(counts.values()) > 2 else Level.NOTE

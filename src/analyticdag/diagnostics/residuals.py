@@ -41,16 +41,13 @@ def check_tails(
 
 
 def shape_advice(X: FloatArray, columns: Sequence[int], names: Sequence[Hashable]) -> str:
-    """Say what to do about columns that are not normal, on the command line and in Python."""
+    """Say what to do about columns that are not normal, with the options of the command."""
     positive = [str(names[k]) for k in columns if X[:, k].min() > 0.0]
-    ranks = "use --covariance rank (in Python covariance='rank')"
+    ranks = "use rank correlations (--covariance rank)"
     if not positive:
         return ranks
     options = " ".join(f"--log {shlex.quote(name)}" for name in positive[:SHOWN])
-    return (
-        f"take logarithms of {listing(positive)}: {options} (in Python kinds="
-        f"{{{positive[0]!r}: 'log'}}), or {ranks}"
-    )
+    return f"take logarithms ({options}) or {ranks}"
 
 
 def check_residual_correlation(
@@ -62,8 +59,8 @@ def check_residual_correlation(
     strong = np.triu(np.abs(R) > _critical(n, d * (d - 1) // 2), 1)
     pairs = [(names[i], names[j]) for i, j in _strongest_first(strong, R)]
     advice = (
-        f"what the graph leaves unexplained is correlated for {listing(pairs)}: an edge may be "
-        "missing or turned there, a relation may not be linear, or a common cause was not measured"
+        f"what the graph leaves unexplained is still correlated for {listing(pairs)}: an edge may "
+        "be missing or turned, a relation may bend, or a common cause was not measured"
         f"{_about_shapes(X, _ends(pairs, names), names)}"
         if pairs
         else "what the graph leaves unexplained shows no correlation between columns"
@@ -136,9 +133,7 @@ def _about_shapes(X: FloatArray, columns: Sequence[int], names: Sequence[Hashabl
     if not heavy:
         return ""
     tails = listing([names[k] for k in heavy])
-    return (
-        f"; the tails of {tails} are heavy, which hides relations: {shape_advice(X, heavy, names)}"
-    )
+    return f"; heavy tails of {tails} may hide relations: {shape_advice(X, heavy, names)}"
 
 
 def _ends(edges: Sequence[tuple[Hashable, Hashable]], names: Sequence[Hashable]) -> list[int]:

@@ -24,6 +24,7 @@ from analyticdag.io.ladder import RungRecord
 from analyticdag.io.outputs import reserved
 from analyticdag.io.run import SavedRun
 from analyticdag.report.answers import answers
+from analyticdag.report.cautions import explained, in_short, urgent
 from analyticdag.report.discrete import part_lines, weight_notes
 from analyticdag.report.picture import picture_of
 from analyticdag.report.plots import (
@@ -43,13 +44,12 @@ from analyticdag.report.text import (
     class_note,
     count,
     effects,
+    ended,
     foreign_methods,
     is_class,
     is_searched,
     link,
     methods,
-    no_edges,
-    notices,
     percent,
     sentences,
 )
@@ -114,9 +114,17 @@ def _context(run: SavedRun, picture: Picture) -> dict[str, Any]:
         "standardized": any(edge.standardized is not None for edge in run.edges),
         "weight_notes": weight_notes(run),
         "parts": part_lines(run),
-        "notices": notices(run),
+        "urgent": urgent(run),
+        "in_short": in_short(run),
+        "notices": explained(run),
         "certainty": certainty(run),
-        "errors": any(edge.standard_error is not None for edge in run.edges),
+        "kinds": {edge.kind for edge in run.edges},
+        # Of links that are all open there is neither a weight nor an error.
+        "directed": len(run.open_edges) < len(run.edges),
+        "errors": any(
+            edge.standard_error is not None and not run.is_open(edge) for edge in run.edges
+        ),
+        "ended": ended(run),
         "panels": trace_panels(run.trace),
         "selection_panels": selection_panels(run.selection),
         "searched": is_searched(run),
@@ -132,7 +140,6 @@ def _context(run: SavedRun, picture: Picture) -> dict[str, Any]:
         "table": run.manifest.get("table"),
         "methods": methods(run) if run.loss else foreign_methods(run),
         "effects": effects(run),
-        "no_edges": no_edges(run),
         "citation": CITATION,
         "manifest": json.dumps(dict(run.manifest), indent=2, ensure_ascii=False),
     }

@@ -17,6 +17,9 @@ def picture_of(run: SavedRun, *, as_class: bool = False) -> Picture:
 
 def _link(run: SavedRun, edge: EdgeRecord) -> Link:
     i, j, is_open = run.ends(edge)
+    # Without scales there is the weight alone; an open link and one of a category have no sign.
+    plain = is_open or edge.parts
+    given = edge.weight if edge.standardized is None else edge.standardized
     if is_open:
         about = f"{run.names[i]} — {run.names[j]}, strength {edge.strength:.3g}, direction open"
     else:
@@ -29,7 +32,7 @@ def _link(run: SavedRun, edge: EdgeRecord) -> Link:
         strength=edge.strength,
         kind=edge.kind,
         is_open=is_open,
-        label=short_number(edge.strength if is_open else edge.weight),
+        label=short_number(edge.strength if plain else given),
         description=about,
         signed=not edge.parts,
     )

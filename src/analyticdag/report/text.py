@@ -1,4 +1,4 @@
-"""What the report says in words: warnings, what they mean here, and the methods paragraph.
+"""What the report says in words: the sentences that matter most, and the methods paragraph.
 
 Sentences are built from saved records only, so a report made years later says the same.
 """
@@ -10,7 +10,6 @@ from collections.abc import Mapping
 
 from analyticdag.drawing.picture import short_label
 from analyticdag.fitting.edges import FixedBy, kind_of
-from analyticdag.io.audit import Audit
 from analyticdag.io.run import EdgeRecord, SavedRun
 from analyticdag.losses import loss_traits
 
@@ -25,9 +24,15 @@ _LEARNED = {
     "likelihood-learned": "the Gaussian likelihood with a noise variance that the causes decide"
 }
 _SHOWN = 6
-# Evidence that counts two thirds or less: no simulated table that agreed with the model came near
-# (docs/figures/edge_probabilities.py).
-_CLEARLY = 1.5
+# How a fit ended well, without the names of Python's attributes.
+_ENDED = {
+    "SEARCHED": "The search ended with the best graph from all of its starts.",
+    "CLASS_FOUND": "The search ended with the best graph from all of its starts. Where the data "
+    "leave directions open, it stands for all graphs that fit as well.",
+    "CONVERGED": "The last stage met its tolerance and left no cycle.",
+    "CYCLES_LEFT": "The last stage met its tolerance but left cycles; their weakest links were "
+    "dropped.",
+}
 # From here on the data are said to fix a direction: at most one such arrow in ten is wrong.
 _SURE = 0.9
 
@@ -36,84 +41,9 @@ def _described(loss: str) -> str:
     return _LEARNED.get(loss) or loss_traits(loss).description
 
 
-def notices(run: SavedRun) -> list[str]:
-    """Return what to know before looking at the graph; the fewer the better."""
-    found = []
-    if not run.converged:
-        found.append(f"The solver did not finish ({run.status}): {run.advice}.")
-    found += wrong_model(run)
-    if run.removed_edges:
-        edges = ", ".join(f"{short_label(a)} → {short_label(b)}" for a, b in run.removed_edges[:6])
-        more = f" and {len(run.removed_edges) - 6} more" if len(run.removed_edges) > 6 else ""
-        found.append(f"Edges dropped to break cycles or keep to a limit: {edges}{more}.")
-    if run.diagnostics:
-        found += [_sentence(note) for note in (run.audit.notes if run.audit else ())]
-        warned = [check for check in run.diagnostics if check["level"] == "warning"]
-        # The name goes first: advice may begin with that of a column, which must stay as it is.
-        found += [_sentence(f"{check['name']}: {check['advice']}") for check in warned]
-    elif run.audit is not None:
-        found += audit_notices(run.audit, run)
-    return found
-
-
-def wrong_model(run: SavedRun) -> list[str]:
-    """Say that the rows contradict the model, and what that does to the arrows."""
-    excess = (run.parameters.get("search") or {}).get("excess")
-    directed = [edge.direction_probability for edge in run.edges if not run.is_open(edge)]
-    arrows = [share for share in directed if share is not None]
-    if excess is None or excess < _CLEARLY or not arrows:
-        return []
-    wrong = round(sum(1.0 - share for share in arrows))
-    return [
-        "The model is clearly wrong for these rows: they do not look like linear effects plus "
-        "independent noise (relations that bend, columns of few values, or rows of different "
-        f"origin). Of {count(len(arrows), 'arrow')} about {wrong} are expected not to be there, or "
-        "not that way round; take the others as hints."
-    ]
-
-
 def percent(share: float | None) -> str:
     """Return a probability in percent, never as certain."""
     return "" if share is None else "> 99 %" if share > 0.99 else f"{share:.0%}".replace("%", " %")
-
-
-def audit_notices(audit: Audit, run: SavedRun) -> list[str]:
-    """Return what is unusual about the data, and what it means for this method."""
-    found = [_sentence(note) for note in audit.notes]
-    constant = [run.names[k] for k, column in enumerate(audit.columns) if column.constant]
-    if constant:
-        found.append(f"Constant columns, kept as nodes without edges: {listing(constant)}.")
-    if audit.copies:
-        pairs = [f"{run.names[i]} and {run.names[j]}" for i, j in audit.copies]
-        found.append(
-            f"Copies of each other, so edges between them are arbitrary: {listing(pairs)}."
-        )
-    if audit.collinear:
-        found.append(
-            "Some columns are exact combinations of others: edges among them are arbitrary."
-        )
-    if audit.n_rows <= len(audit.columns):
-        found.append("There are no more rows than columns: expect edges that another sample lacks.")
-    return found + scale_notices(audit, run)
-
-
-def scale_notices(audit: Audit, run: SavedRun) -> list[str]:
-    """Return what the scales of the columns mean for the loss that was used."""
-    standardised = audit.standardised or bool(run.parameters.get("standardize"))
-    if loss_traits(run.loss).reads_scales and standardised:
-        return [
-            "All columns have the same variance, and this loss reads directions from scales: the "
-            "directions below carry little information. Use loss likelihood-nv, or data in units "
-            "that mean something."
-        ]
-    v = audit.varsortability
-    if loss_traits(run.loss).reads_scales and v is not None and v > 0.9:
-        return [
-            f"Varsortability is {v:.2f}: sorting the columns by variance alone would give nearly "
-            "the same directions. If the scales are units of measurement, do not read causes from "
-            "them."
-        ]
-    return []
 
 
 def is_class(run: SavedRun) -> bool:
@@ -138,26 +68,35 @@ def link(run: SavedRun, edge: EdgeRecord) -> str:
 
 def sentences(run: SavedRun) -> list[str]:
     """Return what matters most about a graph, for somebody who reads nothing else."""
-    kinds = Counter("open" if run.is_open(edge) else edge.kind for edge in run.edges)
-    if not run.edges or not run.loss:
+    if not run.loss:
         return []
-    unsure = sum(map(_is_unsure, run.edges))
-    fixed = kinds["data"] - unsure or "none"
-    said = [f"Of {count(len(run.edges), 'link')} the data fix the direction of {fixed}."]
-    if kinds["knowledge"]:
-        said[0] = f"{said[0][:-1]}, your knowledge that of {kinds['knowledge']}."
-    if unsure:
-        verb = "is" if unsure == 1 else "are"
-        said.append(f"{count(unsure, 'more arrow')} {verb} less than {percent(_SURE)} likely.")
-    if kinds["assumption"]:
-        said.append(f"{kinds['assumption']} point as they do only if an assumption holds.")
-    if kinds["open"]:
-        said.append("A line without an arrow fits the data as well in either direction.")
+    if not run.edges:
+        return [nothing_found(run)]
+    said = [f"Of {count(len(run.edges), 'link')} {'; '.join(_directions(run))}."]
     wrong = round(sum(1.0 - edge.probability for edge in run.edges if edge.probability is not None))
     if wrong:
         verb = "is" if wrong == 1 else "are"
         said.append(f"About {wrong} of these links {verb} expected not to be real.")
-    said.append("Arrows are causes only if nothing unmeasured moves both ends of a link.")
+    said.append("Links are causes only if nothing unmeasured moves both of their ends.")
+    return said
+
+
+def _directions(run: SavedRun) -> list[str]:
+    """Return what fixes how many directions, in parts of a sentence."""
+    kinds = Counter("open" if run.is_open(edge) else edge.kind for edge in run.edges)
+    unsure = sum(map(_is_unsure, run.edges))
+    said = [f"the data fix the direction of {kinds['data'] - unsure or 'none'}"]
+    if kinds["knowledge"]:
+        said.append(f"your knowledge fixes that of {kinds['knowledge']}")
+    if unsure:
+        verb = "is" if unsure == 1 else "are"
+        said.append(f"{count(unsure, 'arrow')} {verb} less than {percent(_SURE)} likely")
+    if kinds["assumption"]:
+        verb = "points as it does" if kinds["assumption"] == 1 else "point as they do"
+        said.append(f"{kinds['assumption']} {verb} only if an assumption holds")
+    if kinds["open"]:
+        verb = "fits" if kinds["open"] == 1 else "fit"
+        said.append(f"{count(kinds['open'], 'line')} without an arrow {verb} as well either way")
     return said
 
 
@@ -170,7 +109,7 @@ def _is_unsure(edge: EdgeRecord) -> bool:
 def choice_note(run: SavedRun) -> str:
     """Say what "auto" decided, and why: the model, the loss, the noise variances."""
     model = run.manifest.get("model_choice")
-    told = [_sentence(f"model: {model}")] if isinstance(model, str) else []
+    told = [sentence(f"model: {model}")] if isinstance(model, str) else []
     return " ".join([*told, *_variances_note(run)])
 
 
@@ -179,7 +118,7 @@ def _variances_note(run: SavedRun) -> list[str]:
     if choice is None:
         return []
     if choice["kurtosis"] is None:  # of a NonlinearDAG, which compares no scores
-        return [_sentence(str(choice["reason"]))]
+        return [sentence(str(choice["reason"]))]
     return [
         f"Equal or unequal noise variances: {choice['reason']}. BIC with equal variances "
         f"{_decimal(choice['equal'])}, with unequal {_decimal(choice['unequal'])}; the smaller is "
@@ -225,15 +164,24 @@ def is_searched(run: SavedRun) -> bool:
     return bool(p.get("refine")) or p.get("solver") == "order"
 
 
-def no_edges(run: SavedRun) -> str:
-    """Say what an empty graph means and what would let more edges through."""
-    if not run.loss:
-        return ""
+def ended(run: SavedRun) -> str:
+    """Say how the fit ended; in its own words where it did not end well."""
+    return _ENDED.get(run.status) or sentence(run.advice)
+
+
+def nothing_found(run: SavedRun) -> str:
+    """Say what an empty graph means, and what would let links through."""
+    rungs = [rung for rung in run.ladder if not rung.edges]
+    if rungs and run.audit is not None:
+        return (
+            f"No links found: none is stronger than a correlation of {rungs[-1].min_effect:.2g}, "
+            f"and weaker ones are hard to tell from chance in {count(run.audit.n_rows, 'row')}."
+        )
     if is_searched(run):
-        return "None explains enough to be worth its price in the score."
+        return "No links found: none explains enough to be told from chance."
     if "model" in run.parameters:
-        return "A larger level of the tests (pruning), or none, lets more through."
-    return "A smaller lambda1 or a smaller w_threshold lets more through."
+        return "No links found. A larger level of the tests (pruning), or none, lets more through."
+    return "No links found. A smaller lambda1 or a smaller w_threshold lets more through."
 
 
 def methods(run: SavedRun) -> str:
@@ -342,7 +290,8 @@ def _parameter(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _sentence(note: str) -> str:
+def sentence(note: str) -> str:
+    """Return a note with a capital letter and a full stop."""
     return note[:1].upper() + note[1:].rstrip(".") + "."
 
 

@@ -3,6 +3,12 @@
 const control = (id) => document.getElementById(id);
 const panel = control('panel');
 
+// How strong a link is shown to be, comparable between columns; a sign belongs to a direction.
+function sizeOf(edge) {
+  if (undirected(edge)) return edge.strength;
+  return edge.standardized === null ? edge.weight : edge.standardized;
+}
+
 // Whether a link is shown without a direction.
 const undirected = (edge) => state.known && edge.open;
 
@@ -36,7 +42,7 @@ function listenToPointer() {
   const release = () => {
     if (!grip) return;
     if (!grip.moved && grip.edge !== null) pickEdge(grip.edge);
-    else if (!grip.moved) select(grip.node && grip.node.index !== state.selected ? grip.node.index : null);
+    else if (!grip.moved) pickNode(grip.node);
     svg.classList.remove('dragging');
     grip = null;
   };
@@ -49,6 +55,12 @@ function listenToPointer() {
     event.preventDefault();
     zoom(Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.0016)), toDrawing(event));
   }, { passive: false });
+}
+
+// A second click, or one beside everything, clears; the surroundings of a node stay what they are.
+function pickNode(node) {
+  const again = !node || (node.index === state.selected && state.edge === null);
+  select(again ? (state.steps ? state.selected : null) : node.index);
 }
 
 function dragNode(node, at) {
@@ -151,6 +163,7 @@ function listenToControls() {
   control('zoom-out').addEventListener('click', () => zoom(1 / 1.3));
   control('zoom-fit').addEventListener('click', fit);
   control('reset').addEventListener('click', reset);
+  control('show-all').addEventListener('click', reset);
   control('search').addEventListener('input', (event) => find(event.target.value, false));
   control('search').addEventListener('keydown', (event) => {
     if (event.key === 'Enter') find(event.target.value, true);
@@ -184,9 +197,13 @@ function reset() {
 
 function showNumbers() {
   const cut = state.hidden >= edges.length ? null : byRank[state.hidden];
-  control('threshold-text').textContent = !edges.length || !cut ? '0 of ' + edges.length + ' edges'
-    : '≥ ' + number(cut.strength, 3) + ' · ' + shown.edges.size + ' of ' + edges.length + ' edges';
+  control('threshold-text').textContent = !edges.length || !cut ? '0 of ' + edges.length + ' links'
+    : '≥ ' + number(cut.strength, 3) + ' · ' + shown.edges.size + ' of ' + edges.length + ' links';
   control('rung-text').textContent = rungText();
+  control('part').hidden = shown.nodes.size === nodes.length;
+  control('part-text').textContent = (state.steps && state.selected !== null
+    ? nodes[state.selected].label + ' and its surroundings: ' : '')
+    + shown.nodes.size + ' of ' + nodes.length + ' variables are shown.';
   control('degree-text').textContent = state.degree ? 'at least ' + state.degree : 'any number';
 }
 
@@ -207,7 +224,7 @@ function listOf(title, list, otherEnd) {
   list.slice().sort((a, b) => b.strength - a.strength).forEach((edge) => {
     const item = document.createElement('li');
     const size = document.createElement('span');
-    size.textContent = number(undirected(edge) ? edge.strength : edge.weight, 3);
+    size.textContent = number(sizeOf(edge), 3);
     item.append(linkTo(otherEnd(edge)), size);
     items.append(item);
   });

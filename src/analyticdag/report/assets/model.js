@@ -76,7 +76,7 @@ function describe(edge) {
   const likely = (value) => Math.round(100 * value) + ' %';
   if (edge.probability !== null) parts.push('linked at all: ' + likely(edge.probability));
   if (edge.directionProbability !== null && !edge.open) parts.push('linked this way: ' + likely(edge.directionProbability));
-  if (edge.near) parts.push('close to the price of an edge: another sample may not have it');
+  if (edge.near) parts.push('close to the price of a link: another sample may not have it');
   if (edge.stability !== null) parts.push('joined in ' + share(edge.stability));
   if (edge.directionStability !== null && !edge.open) {
     parts.push('direction fixed in ' + share(edge.directionStability));

@@ -29,11 +29,5 @@ listenToQuestions();
 control('save-svg').addEventListener('click', saveSvg);
 control('save-png').addEventListener('click', savePng);
 addEventListener('resize', fit);
-// Hundreds of nodes at once are haze: begin with the surroundings of the one with most links.
-if (data.dots) {
-  control('steps').value = '1';
-  state.steps = 1;
-  state.selected = mostLinked();
-}
 update();
 begin();

@@ -27,7 +27,9 @@ function listenToTable() {
 
 function pickEdge(index) {
   const again = state.edge === index;
-  state.selected = null;
+  // Among surroundings the link is shown in those of its first end, unless it is there already.
+  if (!state.steps) state.selected = null;
+  else if (!shown.edges.has(index)) state.selected = edges[index].s;
   state.edge = again ? null : index;
   update();
   if (again) return;
@@ -63,7 +65,7 @@ function showRows() {
   let left = 0;
   rows.forEach((row) => {
     const index = Number(row.dataset.row);
-    const hit = shown.edges.has(index) && (!wanted || row.textContent.toLowerCase().includes(wanted));
+    const hit = listed.has(index) && (!wanted || row.textContent.toLowerCase().includes(wanted));
     row.hidden = !hit;
     toggle(row, 'hot', index === state.edge);
     left += hit ? 1 : 0;

@@ -10,6 +10,7 @@ const labels = [...svg.querySelectorAll('[data-label]')];
 const state = { known: true, rung: ownRung, hidden: 0, degree: 0, steps: 0, selected: null, edge: null };
 const box = { x: 0, y: 0, w: 100, h: 100 };
 let shown = { nodes: new Set(nodes.keys()), edges: new Set(edges.keys()) };
+let listed = shown.edges; // the links that the table has
 let around = null; // the node and steps that the present neighbourhood layout is of
 
 const LEAST_SCALE = 0.72; // names of 13 pixels stay above nine
@@ -32,6 +33,9 @@ function decideWhatIsShown() {
   }
   const inside = (edge) => strongEnough(edge) && visible.has(edge.s) && visible.has(edge.t);
   shown = { nodes: visible, edges: new Set(edges.filter(inside).map((edge) => edge.index)) };
+  // A table is read as a whole: the sliders shorten it, a look at the surroundings of one node does not.
+  listed = new Set(edges.filter((edge) => strongEnough(edge) && chosen.has(edge.s) && chosen.has(edge.t))
+    .map((edge) => edge.index));
 }
 
 function placeNodes() {
@@ -158,23 +162,38 @@ function fit() {
   setBox(b.x + b.w / 2 - width / 2, b.y + b.h / 2 - width / aspect / 2, width);
 }
 
-// All of a large drawing would be too small to read: begin in its middle of attention.
+// A large drawing would be too small to read: begin with the surroundings of the node with most links.
 function begin() {
+  takeHeight();
+  if (!data.dots && (!nodes.length || isReadable())) return;
+  state.steps = 1;
+  control('steps').value = '1';
+  state.selected = mostLinked();
+  update();
+  takeHeight();
+  if (!isReadable()) lookAt(nodes[state.selected]);
+}
+
+function takeHeight() {
   const b = bounds();
-  // A small drawing needs no large frame: the table below comes into sight.
   const scale = Math.min(svg.getBoundingClientRect().width / b.w, 1.3);
   const room = Math.min(0.72 * innerHeight, 720);
   svg.style.height = Math.min(Math.max(b.h * scale, 260), room).toFixed(0) + 'px';
   fit();
-  const frame = svg.getBoundingClientRect();
-  const readable = frame.width / LEAST_SCALE;
-  if (data.dots || !nodes.length || box.w <= readable) return;
-  const hub = nodes[mostLinked()];
-  const height = readable * box.h / box.w;
-  const within = (wanted, least, most) => Math.max(least, Math.min(wanted, most));
-  const y = height > b.h ? b.y + (b.h - height) / 2 : within(hub.y - height / 2, b.y, b.y + b.h - height);
-  setBox(within(hub.x - readable / 2, b.x, b.x + b.w - readable), y, readable);
-  control('part').hidden = false;
+}
+
+function isReadable() {
+  return box.w <= svg.getBoundingClientRect().width / LEAST_SCALE;
+}
+
+function lookAt(node) {
+  const b = bounds();
+  const width = svg.getBoundingClientRect().width / LEAST_SCALE;
+  const height = width * box.h / box.w;
+  // No further than the drawing goes; its middle where it is smaller than the frame.
+  const from = (centre, room, least, size) => (room > size ? least + (size - room) / 2
+    : Math.max(least, Math.min(centre - room / 2, least + size - room)));
+  setBox(from(node.x, width, b.x, b.w), from(node.y, height, b.y, b.h), width);
 }
 
 function zoom(factor, at) {
