@@ -19,19 +19,6 @@ from analyticdag._tables import check_square
 from analyticdag._typing import Array
 from analyticdag.errors import DataError
 
-__all__ = [
-    "array_namespace",
-    "as_square_matrix",
-    "device",
-    "diagonal_of_product",
-    "epsilon",
-    "host_view",
-    "identity",
-    "like",
-    "quiet",
-    "set_diagonal",
-]
-
 
 def array_namespace(array: Array) -> Any:
     """The array's library in standard form, found at once for NumPy."""
@@ -88,8 +75,7 @@ def host_view(array: Array) -> np.ndarray[Any, Any] | None:
     if isinstance(array, np.ndarray):
         return array
     if is_torch_array(array) and array.device.type == "cpu":
-        view: np.ndarray[Any, Any] = array.detach().numpy()
-        return view
+        return array.detach().numpy()
     return None
 
 

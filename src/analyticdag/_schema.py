@@ -3,6 +3,7 @@
     parsed_json(bytes)              plain values, of bounded depth, numbers finite, keys once
     parsed_toml(text)               the same of TOML, where numbers may be infinite
     fitted(value, kind, "edges")    the value as `kind`, an annotation; ValueError says where not
+    plain(value)                    the way back: anything of ours as JSON can hold it
 
 A kind is Any, None, bool, int, float, str, Literal, X | Y, tuple, list, Mapping[str, X] or a
 dataclass of such. Nothing is guessed: "1" is no number, 1.0 no whole one, and a key too many is
@@ -18,7 +19,10 @@ import math
 import tomllib
 import types
 from collections.abc import Callable, Mapping
+from enum import Enum
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
 
 # Of our own files none is deeper than 6; whatever walks a value later may recurse 20 times.
 MAX_DEPTH = 20
@@ -179,3 +183,23 @@ def _short(value: Any) -> str:
     except ValueError:  # a whole number of more digits than Python writes
         return "a huge number"
     return text if len(text) <= 40 else text[:39] + "…"
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON can hold it: numbers that are not finite become None."""
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float | np.floating):
+        return float(value) if math.isfinite(value) else None
+    if isinstance(value, np.generic | np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(item) for item in value]
+    if isinstance(value, Enum):
+        return plain(value.value)
+    if hasattr(value, "to_dict"):
+        return plain(value.to_dict())
+    # Schedules, minimisers and constraints are shown, never rebuilt from the record.
+    return str(value)

@@ -281,8 +281,7 @@ def constant_columns(values: FloatArray) -> BoolArray:
 def one_value(lowest: FloatArray, highest: FloatArray) -> BoolArray:
     """Return which columns with these least and largest values hold one value only."""
     size = np.maximum(np.abs(highest), np.abs(lowest))
-    constant: BoolArray = highest - lowest <= np.maximum(CONSTANT * size, INVISIBLE)
-    return constant
+    return highest - lowest <= np.maximum(CONSTANT * size, INVISIBLE)
 
 
 def pick(names: Sequence[Hashable], chosen: BoolArray) -> list[Hashable]:

@@ -20,8 +20,6 @@ import numpy as np
 
 from analyticdag._typing import Array, FloatArray
 
-__all__ = ["Atom", "ExpAtom", "Factors", "InvAtom", "LogAtom", "Pieces", "Term", "collected"]
-
 _FAR = 1000  # index at which the growth of the coefficients gives the pole to within 1/100
 
 

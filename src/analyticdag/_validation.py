@@ -25,7 +25,7 @@ from analyticdag._tables import (
     refuse_nonfinite,
     refuse_out_of_range,
 )
-from analyticdag._typing import BoolArray, FloatArray, IntArray
+from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.errors import DataError, DataWarning
 from analyticdag.tables.categories import scored
 from analyticdag.tables.python import recipe_of
@@ -263,7 +263,9 @@ def warn_about_columns(
     if constant.any():
         R = R[np.ix_(~constant, ~constant)]
     names = pick(names, ~constant)
-    pairs = [(i, j) for i in range(len(R)) for j in _above(R[i, i + 1 :]) + i + 1]
+    # Row by row, which takes no memory.
+    later = (np.flatnonzero(np.abs(R[i, i + 1 :]) > 1.0 - COLLINEAR) + i + 1 for i in range(len(R)))
+    pairs = [(i, j) for i, others in enumerate(later) for j in others]
     if len(pairs):
         culprits = listing([(names[i], names[j]) for i, j in pairs])
         warnings.warn(
@@ -280,11 +282,6 @@ def warn_about_columns(
             DataWarning,
             stacklevel=3,
         )
-
-
-def _above(correlations: FloatArray) -> IntArray:
-    """Which of these correlations say that two columns are one; row by row takes no memory."""
-    return np.flatnonzero(np.abs(correlations) > 1.0 - COLLINEAR)
 
 
 def looks_standardised(variances: FloatArray) -> bool:

@@ -235,8 +235,7 @@ def _times_transposed(
 ) -> np.ndarray[Any, Any]:
     """factor * W * P.T."""
     if W.dtype != np.float64 or not P.flags.c_contiguous:
-        product: np.ndarray[Any, Any] = W.dtype.type(factor) * W * P.T
-        return product
+        return W.dtype.type(factor) * W * P.T
     result: np.ndarray[Any, Any] = np.empty_like(W)
     times_transposed(flat(W), flat(P), len(W), factor, flat(result))
     return result

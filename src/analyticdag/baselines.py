@@ -147,8 +147,7 @@ BASELINES: Mapping[str, Callable[..., FloatArray]] = MappingProxyType(
 
 
 def _covariance(X: Any) -> FloatArray:
-    S: FloatArray = covariance(check_table(BaseEstimator(), X, reset=True))
-    return S
+    return covariance(check_table(BaseEstimator(), X, reset=True))
 
 
 def _fitted(X: FloatArray, settings: dict[str, Any], changes: dict[str, Any]) -> FloatArray:
@@ -182,8 +181,7 @@ def _minimise_lagrangian(
     start = np.concatenate([np.maximum(W, 0.0).ravel(), np.maximum(-W, 0.0).ravel()])
     result = minimize(objective, start, method="L-BFGS-B", jac=True, bounds=bounds)
     positive, negative = result.x.reshape(2, d, d)
-    weights: FloatArray = positive - negative
-    return weights
+    return positive - negative
 
 
 def _selected_weights(S: FloatArray, n: int, order: IntArray, gamma: float) -> FloatArray:

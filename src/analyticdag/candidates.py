@@ -77,8 +77,7 @@ def _markov_mask(R: FloatArray, n_samples: int) -> BoolArray:
     partial = np.clip(precision / np.outer(scale, scale), -1.0, 1.0)
     with np.errstate(divide="ignore"):
         z = np.abs(np.arctanh(partial)) * np.sqrt(freedom)
-    mask: BoolArray = z > stats.norm.isf(MARKOV_LEVEL / 2.0)
-    return mask
+    return z > stats.norm.isf(MARKOV_LEVEL / 2.0)
 
 
 def _pc_mask(R: FloatArray, n_samples: int) -> BoolArray:
@@ -102,8 +101,7 @@ def _pc_mask(R: FloatArray, n_samples: int) -> BoolArray:
         ) from error
     # found[i, j] is the mark that the edge has at i: 1 an arrow head, -1 a tail, 0 no edge.
     directed: BoolArray = (found.T == 1) & (found == -1)
-    mask: BoolArray = (found != 0) & ~directed.T
-    return mask
+    return (found != 0) & ~directed.T
 
 
 def _rows_with_covariance(S: FloatArray, n_samples: int) -> FloatArray:
@@ -114,8 +112,7 @@ def _rows_with_covariance(S: FloatArray, n_samples: int) -> FloatArray:
     basis = dct(np.eye(n_samples)[:, 1 : directions + 1], type=3, axis=0, norm="ortho")
     values, vectors = np.linalg.eigh(S)
     root = (vectors * np.sqrt(np.maximum(values, 0.0)))[:, len(S) - directions :]
-    rows: FloatArray = np.sqrt(n_samples) * basis @ root.T
-    return rows
+    return np.sqrt(n_samples) * basis @ root.T
 
 
 def _given_mask(candidates: Any, n_features: int) -> BoolArray:

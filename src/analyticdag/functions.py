@@ -15,7 +15,6 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any, Self
 
 import numpy as np
@@ -117,7 +116,10 @@ class AnalyticFunction:
     def derivative(self, n: int = 1) -> AnalyticFunction:
         """The n-th derivative, again a member of F."""
         _check_whole(n, "derivative order", least=0)
-        return reduce(lambda f, _: _differentiated(f), range(n), self)
+        f = self
+        for _ in range(n):
+            f = AnalyticFunction(new for term in f.terms for new in term.derivative())
+        return f
 
     def scaled(self, s: float) -> AnalyticFunction:
         """x -> f(x/s): the radius is multiplied by s."""
@@ -273,10 +275,6 @@ def as_function(constraint: str | AnalyticFunction | Truncated) -> AnalyticFunct
 
 def _products(left: tuple[Term, ...], right: tuple[Term, ...]) -> tuple[Term, ...]:
     return collected(a.times(b) for a in left for b in right)
-
-
-def _differentiated(f: AnalyticFunction) -> AnalyticFunction:
-    return AnalyticFunction(new for term in f.terms for new in term.derivative())
 
 
 def _check_in_class(f: AnalyticFunction) -> None:

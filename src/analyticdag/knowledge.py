@@ -24,6 +24,7 @@ import numpy as np
 from analyticdag._parameters import is_hashable, is_missing, shown, whole
 from analyticdag._typing import BoolArray, IntArray
 from analyticdag.errors import KnowledgeError, ParameterError
+from analyticdag.graphs import reachability
 
 __all__ = ["Edge", "EdgeMasks", "Knowledge", "Tiers", "as_knowledge"]
 
@@ -116,7 +117,7 @@ class Knowledge:
             _mask(self.forbidden_edges, find, len(names)) | self._against_tiers(find, names)
         )
         # i -> j is out when j reaches i through required edges (or is i): it would close a cycle.
-        allowed &= ~_reachability(required).T
+        allowed &= ~reachability(required).T
         return EdgeMasks(allowed, required, self.max_parents)
 
     def allowed(self, names: Sequence[Hashable]) -> BoolArray:
@@ -133,8 +134,7 @@ class Knowledge:
         tier_of = np.full(len(names), np.nan)  # comparisons with NaN are False: free columns
         for number, tier in enumerate(self.tiers):
             tier_of[[find(column) for column in tier]] = number
-        against: BoolArray = tier_of[:, None] > tier_of[None, :]
-        return against
+        return tier_of[:, None] > tier_of[None, :]
 
     def _refuse_contradictions(
         self,
@@ -205,8 +205,7 @@ def _column(column: Any, argument: str) -> Hashable:
         raise KnowledgeError(
             f"{argument} names columns by their name or position, and {shown(column)} is neither"
         )
-    name: Hashable = column
-    return name
+    return column
 
 
 def _tiers(tiers: Iterable[Collection[Hashable]]) -> Tiers:
@@ -238,15 +237,13 @@ def _column_finder(names: Sequence[Hashable]) -> Callable[[Hashable], int]:
         if not numbered and isinstance(column, int | np.integer) and 0 <= column < len(names):
             return int(column)
         close = difflib.get_close_matches(str(column), [str(name) for name in names], n=3)
-        advice = f"did you mean {' or '.join(map(repr, close))}?" if close else _listing(names)
+        more = ", ..." if len(names) > 10 else ""
+        advice = f"the columns are {', '.join(map(repr, names[:10]))}{more}"
+        if close:
+            advice = f"did you mean {' or '.join(map(repr, close))}?"
         raise KnowledgeError(f"knowledge names {shown(column)}, which is not a column; {advice}")
 
     return find
-
-
-def _listing(names: Sequence[Hashable]) -> str:
-    more = ", ..." if len(names) > 10 else ""
-    return f"the columns are {', '.join(map(repr, names[:10]))}{more}"
 
 
 def _mask(edges: Iterable[Edge], find: Callable[[Hashable], int], n_features: int) -> BoolArray:
@@ -254,13 +251,3 @@ def _mask(edges: Iterable[Edge], find: Callable[[Hashable], int], n_features: in
     for cause, effect in edges:
         mask[find(cause), find(effect)] = True
     return mask
-
-
-def _reachability(edges: BoolArray) -> BoolArray:
-    """Return reach[i, j]: there is a directed path, possibly empty, from i to j."""
-    reach = np.eye(len(edges), dtype=bool)
-    if not edges.any():
-        return reach
-    for node, descendants in nx.transitive_closure_dag(nx.DiGraph(edges)).adjacency():
-        reach[node, list(descendants)] = True
-    return reach

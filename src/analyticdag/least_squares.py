@@ -44,8 +44,7 @@ class Regressions:
     @property
     def precisions(self) -> FloatArray:
         """(m, k): one over what is left of each parent's variance, given the other parents."""
-        diagonals: FloatArray = np.diagonal(self.inverse, axis1=1, axis2=2)
-        return diagonals
+        return np.diagonal(self.inverse, axis1=1, axis2=2)
 
 
 def regressions(moments: Moments, nodes: IntArray, parents: IntArray) -> Regressions:
@@ -81,8 +80,7 @@ def block_slopes(S: FloatArray, others: IntArray, own: IntArray) -> FloatArray:
     """Return coefficients of some columns on others, by a covariance of all of them."""
     R, sd = _correlations(S)
     found = np.linalg.lstsq(R[np.ix_(others, others)], R[np.ix_(others, own)], rcond=_BLOCK_RANK)[0]
-    scaled: FloatArray = found * sd[own] / sd[others][:, None]
-    return scaled
+    return found * sd[own] / sd[others][:, None]
 
 
 def block_log_det(S: FloatArray, own: IntArray, others: IntArray) -> float:

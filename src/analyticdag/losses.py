@@ -320,8 +320,7 @@ def loss_class(loss: Any) -> LossClass:
     if isinstance(loss, str) and loss in LOSSES:
         return LOSSES[loss]
     if callable(loss) and callable(getattr(loss, "value_and_gradient", None)):
-        given: LossClass = loss
-        return given
+        return loss
     raise ParameterError(
         f"loss must be one of {('auto', *LOSSES)}, or a class of losses (see `losses.Loss`), not "
         f"{shown(loss)}"

@@ -35,7 +35,7 @@ from analyticdag._typing import BinaryArray, BoolArray
 from analyticdag.errors import InputError, MissingDependencyError, ParameterError
 from analyticdag.graphs import is_dag, random_member, to_cpdag
 from analyticdag.graphs.convert import check_digraph, node_mismatch, square_matrix
-from analyticdag.graphs.members import member_of
+from analyticdag.graphs.cpdag import member_of
 
 __all__ = ["Difference", "EdgeCounts", "Graph", "Undirected", "compare", "differences"]
 

@@ -75,8 +75,7 @@ class Moments:
     @property
     def S(self) -> FloatArray:  # noqa: N802 (a letter of the mathematics)
         """The covariance of all rows."""
-        S: FloatArray = self.covariances[0]
-        return S
+        return self.covariances[0]
 
     @property
     def n_samples(self) -> int:
@@ -91,20 +90,17 @@ class Moments:
     @property
     def variances(self) -> FloatArray:
         """[i, j]: the variance of column i in the rows that the equation of j is learned from."""
-        own: FloatArray = np.diagonal(self.covariances, axis1=1, axis2=2)[self.of].T
-        return own
+        return np.diagonal(self.covariances, axis1=1, axis2=2)[self.of].T
 
     @property
     def own_variances(self) -> FloatArray:
         """The variance of each column in the rows that its own equation is learned from."""
         diagonals = np.diagonal(self.covariances, axis1=1, axis2=2)
-        own: FloatArray = diagonals[self.of, np.arange(len(self.of))]
-        return own
+        return diagonals[self.of, np.arange(len(self.of))]
 
     def covariance_of(self, node: int) -> FloatArray:
         """Return the covariance that the equation of a node is learned from."""
-        S: FloatArray = self.covariances[self.of[node]]
-        return S
+        return self.covariances[self.of[node]]
 
     def of_parents(self, nodes: IntArray, parents: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return covariances among the parents (m, k) of each node, and of these with the node."""
@@ -124,8 +120,7 @@ class Moments:
             for first in range(0, len(W), _BLOCK):
                 some = E[first : first + _BLOCK]
                 left[k, first : first + _BLOCK] = some.multiply(some @ S).sum(axis=1)
-        own: FloatArray = left[self.of, np.arange(len(W))]
-        return own
+        return left[self.of, np.arange(len(W))]
 
     def scaled(self, scale: FloatArray) -> Moments:
         """Return the moments of the columns divided by `scale`."""
@@ -144,8 +139,7 @@ class Moments:
         """Return the mean of all columns where nothing is done to any of them."""
         own = self.means[self.of]
         intercepts = np.diag(own) - np.einsum("ji,ij->j", own, W)
-        mean: FloatArray = np.linalg.solve((np.eye(len(W)) - W).T, intercepts)
-        return mean
+        return np.linalg.solve((np.eye(len(W)) - W).T, intercepts)
 
 
 def row_sets(X: FloatArray, mask: BoolArray | None) -> tuple[list[FloatArray], IntArray]:

@@ -99,8 +99,7 @@ def unit_sizes(spread: FloatArray) -> FloatArray:
     Two columns of very different size share one matrix; in these units the squares of both are
     numbers.
     """
-    size: FloatArray = np.exp2(np.round(np.log2(np.where(spread > 0.0, spread, 1.0))))
-    return size
+    return np.exp2(np.round(np.log2(np.where(spread > 0.0, spread, 1.0))))
 
 
 def equal_rows_together(
@@ -127,8 +126,7 @@ def products(
     centred /= size
     if weights is not None:
         centred *= np.sqrt(weights)[:, None]
-    total: FloatArray = centred.T @ centred
-    return total
+    return centred.T @ centred
 
 
 def to_own_units(S: FloatArray, size: FloatArray) -> FloatArray:

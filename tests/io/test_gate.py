@@ -32,7 +32,7 @@ from analyticdag.io import (
     run_of_weights,
     save_run,
 )
-from analyticdag.io.graphs import read_graph
+from analyticdag.io.convert import read_graph
 from analyticdag.report import render_report
 from analyticdag.simulate import simulate
 

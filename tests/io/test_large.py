@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from analyticdag.cli import main
 from analyticdag.io import load_run, read_table
 from analyticdag.io.large import is_large, read_large
 from analyticdag.simulate import simulate
@@ -30,20 +28,8 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    def command(*words: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["analyticdag", *map(str, words)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        out, err = capsys.readouterr()
-        return int(stop.value.code or 0), out, err
-
-    return command
-
-
-def test_a_large_file_is_added_up_and_says_so(file: Path, run: Command) -> None:
-    code, out, err = run("fit", file, "--json")
+def test_a_large_file_is_added_up_and_says_so(file: Path, command: Command) -> None:
+    code, out, err = command("fit", file, "--json")
     assert code == 0, err
     assert "x.csv is read in parts: its 900 rows are added up" in err
     assert "'patient_id' is an identifier: left out" in err
@@ -55,7 +41,7 @@ def test_a_large_file_is_added_up_and_says_so(file: Path, run: Command) -> None:
     assert saved.manifest["data"]["rows"] == 900
     assert saved.audit is not None
     assert saved.audit.n_rows == 900
-    small = run("fit", file, "--json", "--resamples", "2", "--out", file.parent / "small")
+    small = command("fit", file, "--json", "--resamples", "2", "--out", file.parent / "small")
     assert small[0] == 0, small[2]
     assert "is read in parts" not in small[2]  # resamples need the rows
 
@@ -65,15 +51,15 @@ def test_a_large_file_is_added_up_and_says_so(file: Path, run: Command) -> None:
     assert joined(out) == joined(small[1])
 
 
-def test_gaps_of_a_large_file_are_refused_or_left_out(file: Path, run: Command) -> None:
+def test_gaps_of_a_large_file_are_refused_or_left_out(file: Path, command: Command) -> None:
     text = file.read_text().splitlines()
     text[500] = ",".join(["", *text[500].split(",")[1:]])
     file.write_text("\n".join(text))
-    code, _, err = run("fit", file)
+    code, _, err = command("fit", file)
     assert code == 2
     assert "column 'a' of x.csv has missing values" in err
     assert "--missing drop" in err
-    code, _, err = run("fit", file, "--missing", "drop")
+    code, _, err = command("fit", file, "--missing", "drop")
     assert code == 0, err
     assert "its 899 rows are added up" in err
     assert "1 rows with missing values left out" in err
@@ -93,7 +79,7 @@ def test_what_is_large(file: Path, tmp_path: Path) -> None:
     assert table.n_rows == 900
 
 
-def test_a_category_of_a_folder_is_one_not_its_codes(tmp_path: Path, run: Command) -> None:
+def test_a_category_of_a_folder_is_one_not_its_codes(tmp_path: Path, command: Command) -> None:
     pandas = pytest.importorskip("pandas")
     rng = np.random.default_rng(0)
     region = rng.choice(["north", "south", "east", "west"], 600)
@@ -102,27 +88,27 @@ def test_a_category_of_a_folder_is_one_not_its_codes(tmp_path: Path, run: Comman
     (tmp_path / "parts").mkdir()
     table[:300].to_parquet(tmp_path / "parts" / "a.parquet")
     table[300:].to_parquet(tmp_path / "parts" / "b.parquet")
-    code, _, err = run("fit", tmp_path / "parts", "--out", tmp_path / "run")
+    code, _, err = command("fit", tmp_path / "parts", "--out", tmp_path / "run")
     assert code == 0, err
     (edge,) = load_run(tmp_path / "run").edges
     assert len(edge.parts) == 3
 
 
 def test_a_category_of_more_rows_than_are_kept_is_refused(
-    tmp_path: Path, run: Command, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("analyticdag.fitting.rows.MOST_ROWS", 100)
     monkeypatch.setattr("analyticdag.io.large.LARGE", 100)
     lines = [f"{k * k % 17},{'abc'[k % 3]}{'xy'[k % 2]},{k * k % 7}" for k in range(300)]
     (tmp_path / "x.csv").write_text("\n".join(["a,b,c", *lines]))
-    code, _, err = run("fit", tmp_path / "x.csv", "--kind", "b=category")
+    code, _, err = command("fit", tmp_path / "x.csv", "--kind", "b=category")
     assert code == 2
     assert "the category 'b' needs all rows at once" in err
 
 
 def test_a_folder_where_single_rows_are_needed_is_refused_in_a_line(
-    tmp_path: Path, run: Command
+    tmp_path: Path, command: Command
 ) -> None:
-    code, _, err = run("stability", tmp_path)
+    code, _, err = command("stability", tmp_path)
     assert code == 2
     assert "is a folder, which only fit adds up" in err

@@ -31,7 +31,7 @@ from analyticdag.io import (
     to_networkx,
     to_pgmpy,
 )
-from analyticdag.io.graphs import read_graph
+from analyticdag.io.convert import read_graph
 from analyticdag.metrics import compare, differences
 
 NAMES = ("age", "sbp", "salt", "stroke")

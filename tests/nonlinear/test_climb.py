@@ -12,8 +12,7 @@ from analyticdag.graphs import is_dag
 from analyticdag.knowledge import EdgeMasks
 from analyticdag.metrics import compare
 from analyticdag.nonlinear.climb import climb
-from analyticdag.nonlinear.splines import spline_basis
-from analyticdag.nonlinear.surfaces import Surfaces
+from analyticdag.nonlinear.surfaces import Surfaces, spline_basis
 from analyticdag.simulate import simulate
 
 

@@ -10,8 +10,14 @@ import torch
 from torch.nn import functional
 
 from analyticdag.nonlinear import gran_dag, mlp
-from analyticdag.nonlinear.likelihood import moments, negative_log_likelihood, sensitivity, slopes
-from analyticdag.nonlinear.networks import Networks, Shape
+from analyticdag.nonlinear.networks import (
+    Networks,
+    Shape,
+    moments,
+    negative_log_likelihood,
+    sensitivity,
+    slopes,
+)
 
 D = 4
 MASK = torch.triu(torch.ones(D, D, dtype=torch.float64), 1)

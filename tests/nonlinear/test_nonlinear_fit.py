@@ -16,7 +16,7 @@ from sklearn.base import clone
 from analyticdag import Knowledge, NonlinearDAG
 from analyticdag.errors import DataWarning, NotConvergedWarning
 from analyticdag.knowledge import EdgeMasks
-from analyticdag.nonlinear import refit as refit_module
+from analyticdag.nonlinear import learn
 from analyticdag.nonlinear.learn import _finished
 from analyticdag.nonlinear.networks import Networks, Shape
 from analyticdag.nonlinear.quasi_newton import Minimum
@@ -147,16 +147,16 @@ def test_a_required_edge_at_a_constant_column_has_no_effect(model: str) -> None:
 
 def test_a_refit_looks_further_than_one_bad_round(monkeypatch: pytest.MonkeyPatch) -> None:
     losses = iter([5.0, 6.0, 4.0, 7.0, 7.0, 7.0, 0.0])
-    monkeypatch.setattr(refit_module, "_loss", lambda *_: next(losses))
+    monkeypatch.setattr(learn, "average_loss", lambda *_: next(losses))
     seen: list[torch.Tensor] = []
 
     def step(_: Any, start: torch.Tensor, *_a: Any, **_k: Any) -> Minimum:
         seen.append(start + 1.0)
         return Minimum(seen[-1], 0.0, 1, Stop.MAX_STEPS)
 
-    monkeypatch.setattr(refit_module, "minimise", step)
+    monkeypatch.setattr(learn, "minimise", step)
     networks = Networks.drawn(Shape(2, ()), 0, torch.float64, "cpu")
     columns, mask = torch.ones(2, 4, dtype=torch.float64), torch.zeros(2, 2, dtype=torch.float64)
-    best = refit_module.refit(networks, columns, columns, mask)
+    best = learn.refit(networks, columns, columns, mask)
     assert len(seen) == 5  # the second was the best; three more did not help
     torch.testing.assert_close(best.values, seen[1])

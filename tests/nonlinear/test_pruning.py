@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analyticdag.nonlinear.neighbours import plausible_parents
+from analyticdag.nonlinear.learn import plausible_parents
 from analyticdag.nonlinear.pruning import significance
 
 

@@ -10,9 +10,8 @@ from analyticdag.errors import DataError, OutsideDomainError, ParameterError
 from analyticdag.functions import Exponential, Inverse, Logarithm
 from analyticdag.graphs import is_dag
 from analyticdag.optimize.columns import starting_weights
-from analyticdag.optimize.columns.descents import as_series, descent_for
-from analyticdag.optimize.columns.scaling import UnitVariances
-from analyticdag.optimize.columns.stage import best_explained_first
+from analyticdag.optimize.columns.descents import UnitVariances, as_series, descent_for
+from analyticdag.optimize.columns.minimise import best_explained_first
 
 FUNCTIONS = {
     "order-1": Logarithm(0.9),

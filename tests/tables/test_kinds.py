@@ -10,9 +10,8 @@ import pytest
 
 from analyticdag.errors import DataError, ParameterError
 from analyticdag.tables import Cells, Kind, look_at
-from analyticdag.tables.dates import days, format_of
 from analyticdag.tables.kinds import find_column
-from analyticdag.tables.numbers import Style, style_of
+from analyticdag.tables.numbers import Style, days, format_of, style_of
 
 ROWS = 40
 NUMBERS = [f"{k * 1.37 % 5:.2f}" for k in range(ROWS)]

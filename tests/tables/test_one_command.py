@@ -2,35 +2,19 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 import shlex
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from people import EDGES, VARIABLES, as_csv, people
 
-from analyticdag.cli import main
 from analyticdag.graphs import to_cpdag
 from analyticdag.io import load_run
 
 Command = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    def run(*words: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["analyticdag", *map(str, words)])
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
-        with pytest.raises(SystemExit) as stop:
-            main()
-        out, err = capsys.readouterr()
-        return int(stop.value.code or 0), out, err
-
-    return run
 
 
 @pytest.fixture

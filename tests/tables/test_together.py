@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,25 +10,11 @@ import numpy as np
 import pytest
 
 from analyticdag import AnalyticDAG
-from analyticdag.cli import main
 from analyticdag.errors import DataError
 from analyticdag.stability import bootstrap
 from analyticdag.tables.together import autocorrelation, group_members, order_blocks, worth
 
 Command = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    def run(*words: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["analyticdag", *map(str, words)])
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
-        with pytest.raises(SystemExit) as stop:
-            main()
-        out, err = capsys.readouterr()
-        return int(stop.value.code or 0), out, err
-
-    return run
 
 
 def visits(path: Path, n_patients: int = 60, per_patient: int = 5) -> Path:

@@ -46,7 +46,7 @@ def compiled_first(path: list[str]) -> list[str]:
     asked = os.environ.get(VARIABLE, "")
     if asked and asked not in BUILDS:
         raise ParameterError(f"{VARIABLE} must be one of {', '.join(BUILDS)}, got {asked!r}")
-    for build in [asked] if asked else _suitable():
+    for build in [asked] if asked else ["v3"] * _is_v3() + ["baseline"]:
         if build == "python":
             return path
         folder = Path(home) / f"_{build}"
@@ -72,10 +72,6 @@ def flat(array: Array) -> Array:
     if not array.flags.c_contiguous:
         raise ValueError("a kernel was given an array that is not contiguous")
     return array.reshape(-1)
-
-
-def _suitable() -> tuple[str, ...]:
-    return ("v3", "baseline") if _is_v3() else ("baseline",)
 
 
 def _is_v3() -> bool:

@@ -45,7 +45,7 @@ def cfunc(function: Callable[..., T]) -> Callable[..., T]:
 def declare(kind: type[T], visibility: str = "") -> T:
     """A C field that Python may read ("readonly") or write too ("public")."""
     unset: Any = None
-    return unset  # type: ignore[no-any-return]
+    return unset
 
 
 def cast(kind: Any, value: Any) -> Any:

@@ -23,8 +23,7 @@ already is overwritten only with --force, and an input never.
 | `answer.py`     | the answer in words                                                   |
 | `stability.py`  | `stability`                                                           |
 | `effect.py`     | `effect`, `effects`                                                   |
-| `check.py`      | `check`                                                               |
-| `tools.py`      | `simulate`, `compare`, `report`                                       |
+| `tools.py`      | `simulate`, `compare`, `check`, `report`                              |
 | `demo.py`       | `demo`                                                                |
 | `options.py`    | options that several commands take                                    |
 | `progress.py`   | what a person sees while a fit runs                                   |
@@ -41,14 +40,13 @@ from rich.console import Console
 from rich.table import Table
 
 from analyticdag import __version__
-from analyticdag.cli.check import check_command
 from analyticdag.cli.demo import demo_command
 from analyticdag.cli.effect import effect_command, effects_command
 from analyticdag.cli.fit import fit_command
 from analyticdag.cli.interrupt import INTERRUPTED, Interrupt, interruptible
 from analyticdag.cli.progress import printable
 from analyticdag.cli.stability import stability_command
-from analyticdag.cli.tools import compare_command, report_command, simulate_command
+from analyticdag.cli.tools import check_command, compare_command, report_command, simulate_command
 from analyticdag.errors import AnalyticDAGError, InputError
 
 __all__ = ["app", "main"]

@@ -9,8 +9,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from analyticdag.cli import options
 from analyticdag.cli.answer import size, strongest_first
-from analyticdag.cli.options import Force
 from analyticdag.cli.progress import line
 from analyticdag.cli.record import recorded, save_with_page
 
@@ -27,7 +27,7 @@ def demo_command(
     out: Annotated[Path, typer.Option(help="Folder for the results; a free name is found.")] = Path(
         "runs/demo"
     ),
-    force: Force = False,
+    force: options.Force = False,
 ) -> None:
     """Learn the Sachs protein network from 853 real cells and compare it with the consensus."""
     from analyticdag.datasets import load_sachs

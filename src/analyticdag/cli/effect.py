@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from analyticdag.cli.options import AsJson
+from analyticdag.cli import options
 from analyticdag.cli.progress import line
 
 if TYPE_CHECKING:
@@ -35,11 +35,11 @@ def effect_command(
     on: On,
     level: Level = 0.95,
     unit: Units = None,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Say what one more unit of a cause does to an outcome, as far as RUN can tell."""
     from analyticdag.effects import joint_effect, total_effect
-    from analyticdag.effects.words import lines
+    from analyticdag.effects.effect import lines
     from analyticdag.io import load_run
 
     saved = load_run(run)
@@ -58,12 +58,12 @@ def effects_command(
     on: On,
     level: Level = 0.95,
     unit: Units = None,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """List what moves an outcome, the strongest first, as far as RUN can tell."""
+    from analyticdag._schema import plain
     from analyticdag.effects import Known, effects
     from analyticdag.io import load_run
-    from analyticdag.io.run import plain
 
     saved = load_run(run)
     known = Known.of(saved.to_estimator())

@@ -19,44 +19,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from analyticdag.cli import options
 from analyticdag.cli.answer import tell
 from analyticdag.cli.model import FitPlan, check_model
-from analyticdag.cli.options import (
-    AsJson,
-    Candidates,
-    Checkpoint,
-    Columns,
-    Constraint,
-    Covariance,
-    Drop,
-    DropMissing,
-    Effort,
-    Force,
-    Gamma,
-    Groups,
-    Interventions,
-    Jobs,
-    Kinds,
-    KnowledgeFile,
-    Lambda1,
-    Log,
-    Loss,
-    MaxSteps,
-    MinEffect,
-    Missing,
-    Model,
-    Quiet,
-    Refine,
-    Refit,
-    Rows,
-    Seed,
-    Solver,
-    Standardize,
-    Start,
-    TableFile,
-    Verbose,
-    estimator_parameters,
-)
 from analyticdag.cli.progress import Talk, line, shown
 from analyticdag.cli.record import judge_by_resamples, recorded, save_with_page
 from analyticdag.cli.table import Asked, table_record
@@ -69,7 +34,7 @@ if TYPE_CHECKING:
 
 def fit_command(
     context: typer.Context,
-    file: TableFile,
+    file: options.TableFile,
     out: Annotated[
         Path | None,
         typer.Option(help="Folder for the results.", show_default="FILE-analyticdag, beside FILE"),
@@ -78,46 +43,46 @@ def fit_command(
         Path | None,
         typer.Option(help="HTML file for the report.", show_default="report.html in that folder"),
     ] = None,
-    model: Model = "linear",
-    loss: Loss = None,
-    constraint: Constraint = None,
-    lambda1: Lambda1 = None,
+    model: options.Model = "linear",
+    loss: options.Loss = None,
+    constraint: options.Constraint = None,
+    lambda1: options.Lambda1 = None,
     w_threshold: Annotated[
         str | None,
         typer.Option(help="Weights below go; or auto.", show_default="0.3; nonlinear: 0.1"),
     ] = None,
-    solver: Solver = None,
-    gamma: Gamma = None,
-    min_effect: MinEffect = None,
-    effort: Effort = None,
-    start: Start = None,
-    refine: Refine = None,
-    knowledge: KnowledgeFile = None,
-    candidates: Candidates = None,
-    standardize: Standardize = None,
-    interventions: Interventions = None,
-    max_steps: MaxSteps = None,
+    solver: options.Solver = None,
+    gamma: options.Gamma = None,
+    min_effect: options.MinEffect = None,
+    effort: options.Effort = None,
+    start: options.Start = None,
+    refine: options.Refine = None,
+    knowledge: options.KnowledgeFile = None,
+    candidates: options.Candidates = None,
+    standardize: options.Standardize = None,
+    interventions: options.Interventions = None,
+    max_steps: options.MaxSteps = None,
     resamples: Annotated[int, typer.Option(help="Refit so often, to see which edges hold.")] = 0,
-    columns: Columns = None,
-    drop: Drop = None,
-    kind: Kinds = None,
-    log: Log = None,
-    covariance: Covariance = None,
-    missing: Missing = None,
-    drop_missing: DropMissing = False,
-    groups: Groups = None,
-    jobs: Jobs = None,
-    seed: Seed = None,
-    checkpoint: Checkpoint = None,
-    refit: Refit = True,
-    rows: Rows = True,
+    columns: options.Columns = None,
+    drop: options.Drop = None,
+    kind: options.Kinds = None,
+    log: options.Log = None,
+    covariance: options.Covariance = None,
+    missing: options.Missing = None,
+    drop_missing: options.DropMissing = False,
+    groups: options.Groups = None,
+    jobs: options.Jobs = None,
+    seed: options.Seed = None,
+    checkpoint: options.Checkpoint = None,
+    refit: options.Refit = True,
+    rows: options.Rows = True,
     member: Annotated[
         bool, typer.Option("--member", help="Export one DAG of the class, marked as such.")
     ] = False,
-    force: Force = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
-    as_json: AsJson = False,
+    force: options.Force = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Learn a causal graph from FILE; save it and write a report."""
     from analyticdag.io import read_knowledge
@@ -128,7 +93,7 @@ def fit_command(
     asked = Asked(columns, drop, kind, missing, drop_missing, interventions, groups, log, talk)
     table = asked.read(file, in_batches=model != "nonlinear" and not resamples)
     known = None if knowledge is None else read_knowledge(knowledge)
-    parameters = estimator_parameters(context.params)
+    parameters = options.estimator_parameters(context.params)
     parameters |= {"missing": asked.rule} if table.has_gaps else {}
     plan = FitPlan(model, parameters, max_steps, refit=refit, keep_rows=rows)
     inputs, exact = files_read(file, knowledge, checkpoint), out is not None
@@ -168,7 +133,8 @@ def _fit_and_save(
     no_path = plan.model != "nonlinear" and plan.parameters.get("solver") == "order"
     state = places.checkpoint or (None if no_path else path_state)
     context.obj.advice = lambda: how_to_go_on(state, resample_state)
-    key = save_key({"command": _command(), "data": {"sha256": table.sha256}})
+    command = shlex.join(["analyticdag", *sys.argv[1:]])
+    key = save_key({"command": command, "data": {"sha256": table.sha256}})
     with (
         reserved_run(
             places.base,
@@ -196,10 +162,6 @@ def check_numbers(resamples: int, seed: int | None, max_steps: int | None) -> No
     whole("--resamples", resamples, 0, MOST_RESAMPLES)
     whole("--seed", 0 if seed is None else seed, 0)
     whole("--max-steps", 1 if max_steps is None else max_steps, 1)
-
-
-def _command() -> str:
-    return shlex.join(["analyticdag", *sys.argv[1:]])
 
 
 @contextmanager

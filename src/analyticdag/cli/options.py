@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 
-def one_of(*words: str) -> Callable[[str], list[str]]:
-    """Return what the shell calls with the beginning of a word to complete it."""
+def _one_of(words: str, meaning: str, default: str | bool = True) -> Any:
+    """Return an option that a shell completes by one of these words; `default` as help shows it."""
 
     def complete(incomplete: str) -> list[str]:
-        return [word for word in words if word.startswith(incomplete)]
+        return [word for word in words.split() if word.startswith(incomplete)]
 
-    return complete
+    return typer.Option(help=meaning, autocompletion=complete, show_default=default)
 
-
-_LOSSES = one_of("auto", "mse", "likelihood-ev", "likelihood-nv", "logistic")
-_CONSTRAINTS = one_of("exponential", "order-1", "order-2", "order-3", "order-4")
 
 TableFile = Annotated[
     str,
@@ -29,69 +26,53 @@ TableFile = Annotated[
 ]
 Model = Annotated[
     str,
-    typer.Option(
-        help="linear; nonlinear (needs Torch); or auto: by the diagnostics of a linear fit.",
-        autocompletion=one_of("linear", "nonlinear", "auto"),
+    _one_of(
+        "linear nonlinear auto",
+        "linear; nonlinear (needs Torch); or auto: by the diagnostics of a linear fit.",
     ),
 ]
 Loss = Annotated[
     str | None,
-    typer.Option(
-        help="mse, likelihood-ev, likelihood-nv, logistic or auto.",
-        autocompletion=_LOSSES,
-        show_default="auto",
+    _one_of(
+        "auto mse likelihood-ev likelihood-nv logistic",
+        "mse, likelihood-ev, likelihood-nv, logistic or auto.",
+        "auto",
     ),
 ]
 Constraint = Annotated[
     str | None,
-    typer.Option(
-        help="exponential, order-1, order-2, … (see: constraints).",
-        autocompletion=_CONSTRAINTS,
-        show_default="order-2; nonlinear: order-1",
+    _one_of(
+        "exponential order-1 order-2 order-3 order-4",
+        "exponential, order-1, order-2, … (see: constraints).",
+        "order-2; nonlinear: order-1",
     ),
 ]
 Lambda1 = Annotated[
     str | None,
-    typer.Option(
-        help="Sparsity, more gives fewer edges; auto, cv or stars.",
-        autocompletion=one_of("auto", "cv", "stars"),
-        show_default="0.05; nonlinear: 0.01",
+    _one_of(
+        "auto cv stars",
+        "Sparsity, more gives fewer edges; auto, cv or stars.",
+        "0.05; nonlinear: 0.01",
     ),
 ]
 Solver = Annotated[
     str | None,
-    typer.Option(
-        help="auto, fast, adam or order.",
-        autocompletion=one_of("auto", "fast", "adam", "order"),
-        show_default="auto",
-    ),
+    _one_of("auto fast adam order", "auto, fast, adam or order.", "auto"),
 ]
 Gamma = Annotated[
     str | None,
-    typer.Option(
-        help="Price of an edge in the search, more gives fewer edges; or auto.",
-        autocompletion=one_of("auto"),
-        show_default="auto",
-    ),
+    _one_of("auto", "Price of an edge in the search, more gives fewer edges; or auto.", "auto"),
 ]
 MinEffect = Annotated[
     str | None,
-    typer.Option(
-        help="No edge has a smaller |partial correlation|; a number, or auto.",
-        autocompletion=one_of("auto"),
-        show_default="auto",
-    ),
+    _one_of("auto", "No edge has a smaller |partial correlation|; a number, or auto.", "auto"),
 ]
 Effort = Annotated[
     float | None, typer.Option(help="Factor on how long the search goes on.", show_default="1")
 ]
 Start = Annotated[
     str | None,
-    typer.Option(
-        help="Where the path begins: zero or variance.",
-        autocompletion=one_of("zero", "variance"),
-        show_default="as the solver has it",
-    ),
+    _one_of("zero variance", "Where the path begins: zero or variance.", "as the solver has it"),
 ]
 Refine = Annotated[
     bool | None,
@@ -107,10 +88,8 @@ KnowledgeFile = Annotated[
 ]
 Candidates = Annotated[
     str | None,
-    typer.Option(
-        help="Only plausible edges: correlation, markov or pc.",
-        autocompletion=one_of("correlation", "markov", "pc"),
-        show_default="all pairs",
+    _one_of(
+        "correlation markov pc", "Only plausible edges: correlation, markov or pc.", "all pairs"
     ),
 ]
 Standardize = Annotated[
@@ -149,18 +128,14 @@ Log = Annotated[
 ]
 Covariance = Annotated[
     str | None,
-    typer.Option(
-        help="sample; or rank: for columns that bend or have heavy tails.",
-        autocompletion=one_of("sample", "rank"),
-        show_default="sample",
-    ),
+    _one_of("sample rank", "sample; or rank: for columns that bend or have heavy tails.", "sample"),
 ]
 Missing = Annotated[
     str | None,
-    typer.Option(
-        help="Gaps: em (maximum likelihood), drop (leave rows out) or error.",
-        autocompletion=one_of("em", "drop", "error"),
-        show_default="em; nonlinear: error",
+    _one_of(
+        "em drop error",
+        "Gaps: em (maximum likelihood), drop (leave rows out) or error.",
+        "em; nonlinear: error",
     ),
 ]
 DropMissing = Annotated[bool, typer.Option("--drop-missing", help="The same as --missing drop.")]

@@ -10,35 +10,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from analyticdag.cli import options
 from analyticdag.cli.interrupt import deaf_workers
-from analyticdag.cli.options import (
-    AsJson,
-    Candidates,
-    Checkpoint,
-    Columns,
-    Constraint,
-    Covariance,
-    Drop,
-    DropMissing,
-    Force,
-    Gamma,
-    Groups,
-    Interventions,
-    Jobs,
-    Kinds,
-    KnowledgeFile,
-    Lambda1,
-    Log,
-    Loss,
-    MinEffect,
-    Missing,
-    Quiet,
-    Refine,
-    Solver,
-    Standardize,
-    TableFile,
-    estimator_parameters,
-)
 from analyticdag.cli.progress import line, printable
 from analyticdag.cli.table import Asked
 
@@ -52,41 +25,41 @@ _SHOWN = 40
 
 def stability_command(
     context: typer.Context,
-    file: TableFile,
+    file: options.TableFile,
     resamples: Annotated[int, typer.Option(help="How many times to fit.")] = 200,
     complementary: Annotated[
         bool,
         typer.Option("--complementary", help="Disjoint halves instead of the bootstrap: a bound."),
     ] = False,
     threshold: Annotated[float, typer.Option(help="Share of resamples that counts.")] = 0.9,
-    loss: Loss = None,
-    constraint: Constraint = None,
-    lambda1: Lambda1 = None,
-    solver: Solver = None,
-    gamma: Gamma = None,
-    min_effect: MinEffect = None,
-    refine: Refine = None,
-    knowledge: KnowledgeFile = None,
-    candidates: Candidates = None,
-    standardize: Standardize = None,
-    interventions: Interventions = None,
-    columns: Columns = None,
-    drop: Drop = None,
-    kind: Kinds = None,
-    log: Log = None,
-    covariance: Covariance = None,
-    missing: Missing = None,
-    drop_missing: DropMissing = False,
-    groups: Groups = None,
-    jobs: Jobs = None,
+    loss: options.Loss = None,
+    constraint: options.Constraint = None,
+    lambda1: options.Lambda1 = None,
+    solver: options.Solver = None,
+    gamma: options.Gamma = None,
+    min_effect: options.MinEffect = None,
+    refine: options.Refine = None,
+    knowledge: options.KnowledgeFile = None,
+    candidates: options.Candidates = None,
+    standardize: options.Standardize = None,
+    interventions: options.Interventions = None,
+    columns: options.Columns = None,
+    drop: options.Drop = None,
+    kind: options.Kinds = None,
+    log: options.Log = None,
+    covariance: options.Covariance = None,
+    missing: options.Missing = None,
+    drop_missing: options.DropMissing = False,
+    groups: options.Groups = None,
+    jobs: options.Jobs = None,
     seed: Annotated[int, typer.Option(help="Of the resamples.")] = 0,
-    checkpoint: Checkpoint = None,
+    checkpoint: options.Checkpoint = None,
     out: Annotated[
         Path | None, typer.Option(help="JSON file for the frequencies.", show_default="none")
     ] = None,
-    force: Force = False,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
+    force: options.Force = False,
+    quiet: options.Quiet = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Fit FILE on many resamples of its rows and count how often each edge comes back."""
     from analyticdag import AnalyticDAG
@@ -103,7 +76,7 @@ def stability_command(
     table = asked.read(file)
     known = None if knowledge is None else read_knowledge(knowledge)
     own = {**context.params, "seed": None, "jobs": None}  # these two are of the resamples
-    model = AnalyticDAG(**estimator_parameters(own), knowledge=known)
+    model = AnalyticDAG(**options.estimator_parameters(own), knowledge=known)
     if table.has_gaps:
         model.set_params(missing=asked.rule)
     context.obj.advice = lambda: how_to_go_on(checkpoint)

@@ -1,19 +1,24 @@
-"""``analyticdag simulate``, ``compare`` and ``report``."""
+"""``analyticdag simulate``, ``compare``, ``check`` and ``report``."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from analyticdag.cli.options import Force
+from analyticdag.cli import options
 from analyticdag.cli.progress import line, printable
 
 _COLOURS = {"missing": "red", "extra": "yellow", "reversed": "magenta", "unoriented": "cyan"}
+if TYPE_CHECKING:
+    import networkx as nx
+
+    from analyticdag.effects import GraphCheck
+_SHOWN = 20
 
 
 def simulate_command(
@@ -31,8 +36,8 @@ def simulate_command(
     mechanism: Annotated[str, typer.Option(help="linear, bent, mlp, gp or additive.")] = "linear",
     standardize: Annotated[bool, typer.Option("--standardize", help="Hide the scales.")] = False,
     seed: Annotated[int, typer.Option(help="Another seed, another draw.")] = 0,
-    force: Force = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing.")] = False,
+    force: options.Force = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Draw a random graph and data from it."""
     from analyticdag.io import graphml, run_of_weights, write_table, write_text
@@ -60,10 +65,10 @@ def simulate_command(
 def compare_command(
     true: Annotated[Path, typer.Argument(help="A saved run, a GraphML file or an edge list.")],
     estimated: Annotated[Path, typer.Argument(help="The same kinds.")],
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Count how far ESTIMATED is from TRUE, and list the links that differ."""
-    from analyticdag.io.graphs import read_graph
+    from analyticdag.io.convert import read_graph
     from analyticdag.metrics import compare, differences
 
     left, right = read_graph(true), read_graph(estimated)
@@ -96,8 +101,8 @@ def report_command(
     out: Annotated[
         Path | None, typer.Option(help="HTML file.", show_default="RUN/report.html")
     ] = None,
-    force: Force = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing.")] = False,
+    force: options.Force = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Write the report of a saved run again, without fitting."""
     from analyticdag.io import load_run, write_text
@@ -109,3 +114,79 @@ def report_command(
     with reserved(page, inputs=[run / name for name in FILES], force=force):
         write_text(page, render_report(load_run(run)), overwrite=force)
     line(Console(quiet=quiet), f"report  {page}")
+
+
+def check_command(
+    graph: Annotated[Path, typer.Argument(help="A saved run, a GraphML file or an edge list.")],
+    data: options.TableFile,
+    level: Annotated[float, typer.Option(help="Chance of any false alarm.")] = 0.05,
+    drop: options.Drop = None,
+    drop_missing: options.DropMissing = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Test GRAPH, an expert's or a tool's, against the table DATA."""
+    from analyticdag.effects import check_graph
+    from analyticdag.errors import DataError
+    from analyticdag.io import read_table
+    from analyticdag.io.convert import read_graph
+
+    given = read_graph(graph)
+    table = read_table(data, drop=drop or (), missing="drop" if drop_missing else "em")
+    if table.has_gaps:
+        raise DataError(
+            f"{table.source} has missing values, and independences are tested on full rows; leave "
+            "rows with gaps out (--drop-missing), or the emptiest columns (--drop)"
+        )
+    if graph.suffix.lower() == ".csv":  # an edge list cannot name nodes without edges
+        given.add_nodes_from(table.names)
+    found = check_graph(given, table.columns, level=level)
+    out = Console(highlight=False)
+    if as_json:
+        line(out, json.dumps(_plain(found, given), ensure_ascii=True))
+    else:
+        line(out, "\n".join(_words(found, given)))
+
+
+def _plain(found: GraphCheck, given: nx.DiGraph) -> dict[str, Any]:
+    return {
+        "n_tests": found.n_tests,
+        "violated": [test._asdict() for test in found.violated],
+        "unsupported": [_link(given, a, b) for a, b in found.unsupported],
+        "score": found.score,
+        "best_score": found.best_score,
+    }
+
+
+def _link(given: nx.DiGraph, a: Any, b: Any) -> str:
+    return f"{a} {'—' if given.has_edge(b, a) else '→'} {b}"
+
+
+def _words(found: GraphCheck, given: nx.DiGraph) -> list[str]:
+    lines = [
+        f"{len(found.violated)} of {found.n_tests} pairs that the graph does not join are related "
+        "all the same" + (":" if found.violated else ".")
+    ]
+    for test in found.violated[:_SHOWN]:
+        given_text = f" given {', '.join(map(str, test.given))}" if test.given else ""
+        lines.append(
+            f"  {test.first} and {test.second}{given_text}: partial correlation "
+            f"{test.partial_correlation:+.2f}, p = {test.p_value:.2g}"
+        )
+    lines += _rest(len(found.violated))
+    n_edges = given.number_of_edges() - sum(given.has_edge(b, a) for a, b in given.edges) // 2
+    lines.append(
+        f"{len(found.unsupported)} of {n_edges} links are not needed to explain the data"
+        + (":" if found.unsupported else ".")
+    )
+    lines += [f"  {_link(given, a, b)}" for a, b in found.unsupported[:_SHOWN]]
+    lines += _rest(len(found.unsupported))
+    behind = found.score - found.best_score
+    lines.append(
+        f"Score (extended BIC) {found.score:.1f}; the best graph that a search found has "
+        f"{found.best_score:.1f}, {abs(behind):.1f} {'better' if behind > 0 else 'worse'}."
+    )
+    return lines
+
+
+def _rest(number: int) -> list[str]:
+    return [f"  and {number - _SHOWN} more (--json lists all)"] if number > _SHOWN else []

@@ -4,10 +4,10 @@
 
 | module          | asks                                                                      |
 |-----------------|---------------------------------------------------------------------------|
-| `columns.py`    | are the columns fit to be used: constant, codes, copies, collinear, rows   |
+| `columns.py`    | are the columns fit to be used: constant, codes, copies, collinear; do     |
+|                 | rows belong together: repeated identifiers, series in time                |
 | `scale.py`      | does the answer rest on the units of the data                             |
 | `residuals.py`  | is the linear Gaussian story plausible: tails, dependence, curvature      |
-| `together.py`   | do rows belong together: repeated identifiers, series in time             |
 | `run.py`        | `diagnose`, all of them                                                   |
 | `result.py`     | `Check` and `Diagnostics`, plain data                                     |
 """

@@ -16,6 +16,7 @@ from analyticdag.diagnostics.columns import (
     check_copies,
     check_few_values,
     check_rows,
+    check_together,
 )
 from analyticdag.diagnostics.residuals import (
     check_residual_correlation,
@@ -29,7 +30,6 @@ from analyticdag.diagnostics.scale import (
     check_varsortability,
     loss_of,
 )
-from analyticdag.diagnostics.together import check_together
 from analyticdag.errors import DataError
 from analyticdag.fitting.edges import FixedBy
 from analyticdag.least_squares import weights_on_parents
@@ -123,10 +123,7 @@ def _of_lines(
 
 def _correlations(values: FloatArray) -> FloatArray:
     varies = values.std(axis=0) > 0
-    R: FloatArray = np.where(
-        varies[:, None] & varies, correlations(covariance(values)), np.eye(len(varies))
-    )
-    return R
+    return np.where(varies[:, None] & varies, correlations(covariance(values)), np.eye(len(varies)))
 
 
 def _undisturbed(estimator: Any, values: FloatArray) -> FloatArray:
@@ -139,12 +136,10 @@ def _undisturbed(estimator: Any, values: FloatArray) -> FloatArray:
             f"the estimator was fitted with interventions on {len(mask)} rows, but X has "
             f"{len(values)}; pass the data that it was fitted on"
         )
-    undisturbed: FloatArray = values[~mask.any(axis=1)]
-    return undisturbed
+    return values[~mask.any(axis=1)]
 
 
 def _residuals(values: FloatArray, adjacency: BoolArray) -> FloatArray:
     """Return what least squares on the learned parents leaves; a path's weights are shrunk."""
     centred = values - values.mean(axis=0)
-    left: FloatArray = centred - centred @ weights_on_parents(Moments.of_rows(values), adjacency)
-    return left
+    return centred - centred @ weights_on_parents(Moments.of_rows(values), adjacency)

@@ -108,8 +108,7 @@ def check_standardised_refit(
 def loss_of(estimator: Any) -> LossTraits:
     """Return what the loss of a fit assumes; of an estimator that is not ours, by its name."""
     named = loss_traits(str(getattr(estimator, "loss_", "")))
-    found: LossTraits = getattr(estimator, "loss_traits_", named)
-    return found
+    return getattr(estimator, "loss_traits_", named)
 
 
 def _needs_no_refit(estimator: Any, variances: FloatArray) -> str:

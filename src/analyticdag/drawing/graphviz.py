@@ -89,13 +89,12 @@ def _read(
 def _sampled(control: FloatArray) -> FloatArray:
     """Return points of a curve of cubic Bézier pieces that share their ends."""
     pieces = [control[k : k + 4] for k in range(0, len(control) - 1, 3)]
-    points: FloatArray = np.concatenate(
+    return np.concatenate(
         [
             (1 - _T) ** 3 * a + 3 * (1 - _T) ** 2 * _T * b + 3 * (1 - _T) * _T**2 * c + _T**3 * d
             for a, b, c, d in pieces
         ]
     )
-    return points
 
 
 def _with_bends(

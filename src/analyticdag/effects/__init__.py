@@ -1,16 +1,15 @@
 """What happens to Y if X is changed: effects, over all graphs that the data leave possible.
 
-- ``total``: `total_effect`, one cause and one outcome; ``effect``: what it returns;
-- ``words``: an effect in plain lines;
+- ``total``: `total_effect`, one cause and one outcome, the paths that carry an effect, and which
+  columns a regression should adjust for;
+- ``effect``: what it returns, and the same in plain lines;
 - ``joint``: `joint_effect`, several causes at once;
-- ``paths``: the paths that carry an effect;
 - ``table``: `effects`, all pairs or everything that moves one outcome;
 - ``what_if``: `sample` and `intervene`, rows and distributions when columns are set;
 - ``check``: `check_graph` and `fit_graph`, for a graph from anywhere;
 - ``hidden``: pairs that look as if they had a common cause that was not measured;
 - ``known``: what these are computed from: a class of graphs and the moments of the data;
-- ``equations``: the equations of one DAG, total effects and their standard errors;
-- ``adjustment``: which columns a regression should adjust for.
+- ``equations``: the equations of one DAG, total effects and their standard errors.
 """
 
 from __future__ import annotations

@@ -31,8 +31,6 @@ from analyticdag.least_squares import regressions
 from analyticdag.moments import Moments
 from analyticdag.search import default_gamma, graph_score, search_orders
 
-__all__ = ["GraphCheck", "Independence", "check_graph", "fit_graph"]
-
 
 class Independence(NamedTuple):
     """One implied independence, and how clearly the data contradict it; `p_value` is corrected."""
@@ -114,8 +112,7 @@ def _edges(graph: Any, names: list[Hashable]) -> BoolArray:
             f"the graph has {len(edges)} nodes and the data {len(names)} columns; give one node "
             "for each column"
         )
-    closed: BoolArray = orient_with_knowledge(edges, np.ones_like(edges)) != 0
-    return closed
+    return orient_with_knowledge(edges, np.ones_like(edges)) != 0
 
 
 def _independences(known: Known) -> Iterator[Independence]:
@@ -140,8 +137,7 @@ def _partial(known: Known, j: int, others: Any, parents: Any) -> FloatArray:
     inside = regressions(known.moments, np.array([j]), parents[None]).inverse[0]
     left = S[np.ix_(both, both)] - S[np.ix_(both, parents)] @ inside @ S[np.ix_(parents, both)]
     sd = np.sqrt(np.maximum(np.diag(left), np.finfo(float).eps))
-    correlations: FloatArray = np.clip(left[-1, :-1] / sd[:-1] / sd[-1], -1.0, 1.0)
-    return correlations
+    return np.clip(left[-1, :-1] / sd[:-1] / sd[-1], -1.0, 1.0)
 
 
 def _p_value(r: float, freedom: int) -> float:

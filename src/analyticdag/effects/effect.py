@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
+
+from analyticdag._schema import plain
 
 # What a common cause that was not measured does to an effect, in one clause.
 HIDDEN = "may be due to a common cause that was not measured"
@@ -56,16 +58,16 @@ class Effect:
 
     cause: Hashable
     outcome: Hashable
-    value: float | None
-    standard_error: float | None
     interval: tuple[float, float]
-    possible: tuple[float, ...]
     identified: bool
     zero_share: float
-    standardized: float | None
-    adjustment_set: tuple[Hashable, ...] | None
-    minimal_adjustment_set: tuple[Hashable, ...] | None
     open_edges: tuple[tuple[Hashable, Hashable], ...]
+    value: float | None = None
+    standard_error: float | None = None
+    possible: tuple[float, ...] = ()
+    standardized: float | None = None
+    adjustment_set: tuple[Hashable, ...] | None = None
+    minimal_adjustment_set: tuple[Hashable, ...] | None = None
     details: tuple[Possible, ...] = ()
     level: float = 0.95
     bounded: bool = False
@@ -107,31 +109,10 @@ class Effect:
         return f"; {pairs_text(self.hidden)} {HIDDEN}"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain data as JSON holds it: what is not finite is None."""
-        return {
-            "cause": self.cause,
-            "outcome": self.outcome,
-            "value": self.value,
-            "standard_error": self.standard_error,
-            "interval": [_finite(end) for end in self.interval],
-            "level": self.level,
-            "standardized": self.standardized,
-            "identified": self.identified,
-            "possible": list(self.possible),
-            "bounded": self.bounded,
-            "zero_share": _finite(self.zero_share),
-            "n_members": self.n_members,
-            "n_zero": self.n_zero,
-            "direct": self.direct,
-            "mediated": self.mediated,
-            "paths": [{"nodes": list(path.nodes), "value": path.value} for path in self.paths],
-            "n_paths": self.n_paths,
-            "adjustment_set": _listed(self.adjustment_set),
-            "minimal_adjustment_set": _listed(self.minimal_adjustment_set),
-            "open_edges": [list(pair) for pair in self.open_edges],
-            "settling": [list(pair) for pair in self.settling],
-            "hidden": [list(pair) for pair in self.hidden],
-        }
+        """Return plain data as JSON holds it, without `details`: what is not finite is None."""
+        record: dict[str, Any] = plain(asdict(self))
+        del record["details"], record["unit"]
+        return record
 
 
 def pairs_text(pairs: Iterable[tuple[Hashable, Hashable]], between: str = ", ") -> str:
@@ -139,9 +120,47 @@ def pairs_text(pairs: Iterable[tuple[Hashable, Hashable]], between: str = ", ") 
     return between.join(f"{a} — {b}" for a, b in pairs)
 
 
-def _finite(value: float) -> float | None:
-    return value if abs(value) < float("inf") else None
+def lines(effect: Effect, units: Mapping[Hashable, str]) -> Iterator[str]:
+    """Yield what is to be said about an effect, one thing a line."""
+    yield effect.sentence(units)
+    if effect.standardized is not None:
+        yield f"in standard deviations: {effect.standardized:+.3g}"
+    if effect.identified:
+        yield from _parts(effect)
+        yield from _adjustment(effect)
+        return
+    if effect.n_members is not None:
+        yield (
+            f"no effect of {effect.cause} on {effect.outcome} in {effect.n_zero} of the "
+            f"{effect.n_members} graphs that fit equally well"
+        )
+    yield f"{_settled_by(effect)} (fit again with --knowledge)"
 
 
-def _listed(names: tuple[Hashable, ...] | None) -> list[Hashable] | None:
-    return None if names is None else list(names)
+def _settled_by(effect: Effect) -> str:
+    if not effect.settling:
+        return "knowing the directions of all of these would settle it"
+    pairs = pairs_text(effect.settling, " or ")
+    return f"knowing the direction of {pairs} alone would settle it"
+
+
+def _parts(effect: Effect) -> Iterator[str]:
+    if effect.direct is None or not effect.paths:
+        return
+    yield f"direct {effect.direct:+.4g}, through other columns {effect.mediated:+.4g}"
+    for path in effect.paths:
+        yield f"  {' → '.join(map(str, path.nodes))}  {path.value:+.4g}"
+    if effect.n_paths > len(effect.paths):
+        yield f"  and {effect.n_paths - len(effect.paths)} weaker paths"
+
+
+def _adjustment(effect: Effect) -> Iterator[str]:
+    if not effect.value:
+        return
+    best, least = (
+        ", ".join(map(str, chosen or ())) or "nothing"
+        for chosen in (effect.adjustment_set, effect.minimal_adjustment_set)
+    )
+    yield f"a regression of {effect.outcome} on {effect.cause} should adjust for: {best}"
+    if least != best:
+        yield f"the least it can adjust for: {least}"

@@ -22,7 +22,7 @@ from functools import cached_property
 import numpy as np
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
-from analyticdag.graphs import topological_order
+from analyticdag.graphs import reachability
 from analyticdag.least_squares import regressions_of, weights_on_parents
 from analyticdag.moments import Moments
 
@@ -50,10 +50,7 @@ class Equations:
     @cached_property
     def reach(self) -> BoolArray:
         """[i, j]: whether a directed path leads from i to j; every node reaches itself."""
-        reach = np.eye(len(self.graph), dtype=bool)
-        for node in topological_order(self.graph)[::-1]:
-            reach[node] |= reach[self.graph[node]].any(axis=0)
-        return reach
+        return reachability(self.graph)
 
     @cached_property
     def variances(self) -> FloatArray:
@@ -65,8 +62,7 @@ class Equations:
     @cached_property
     def freedom(self) -> IntArray:
         """Degrees of freedom left in the regression of each node."""
-        left: IntArray = self.moments.samples_of - self.graph.sum(axis=0) - 1
-        return left
+        return self.moments.samples_of - self.graph.sum(axis=0) - 1
 
     def without_causes_of(self, nodes: Collection[int]) -> Equations:
         """Return the equations once these nodes are set from outside: nothing moves them."""
@@ -91,10 +87,8 @@ class Equations:
             along = T[cause, found.parents]
             u[found.nodes] = np.einsum("mi,mij,mj->m", along, found.inverse, along)
         u *= self.variances / self.moments.samples_of
-        errors: FloatArray = np.sqrt(u @ (T**2))
-        return errors
+        return np.sqrt(u @ (T**2))
 
     def _of_children(self, cause: int) -> BoolArray:
         """Return the edges into nodes that have a parent which `cause` reaches, or is."""
-        edges: BoolArray = self.graph & self.graph[self.reach[cause]].any(axis=0)
-        return edges
+        return self.graph & self.graph[self.reach[cause]].any(axis=0)

@@ -21,7 +21,7 @@ from functools import partial
 import numpy as np
 
 from analyticdag._typing import BoolArray, FloatArray
-from analyticdag.graphs.members import orientations
+from analyticdag.graphs.cpdag import orientations
 from analyticdag.moments import Moments
 
 # Twice the log of the evidence. On 228 simulated tables without hidden causes 10 of 2,981 joined

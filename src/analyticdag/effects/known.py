@@ -19,7 +19,7 @@ from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.effects.equations import Equations
 from analyticdag.effects.hidden import hidden_pairs
 from analyticdag.errors import InputError, ParameterError
-from analyticdag.graphs.members import count_members, member_of, open_edges, orientations
+from analyticdag.graphs.cpdag import count_members, member_of, open_edges, orientations
 from analyticdag.moments import Moments
 from analyticdag.tables.recipe import Kind
 
@@ -168,8 +168,7 @@ class Known:
 
     def open_at(self, node: int) -> list[int]:
         """Return the nodes that share an open edge with `node`."""
-        found: list[int] = np.flatnonzero(open_edges(self.edges)[node]).tolist()
-        return found
+        return np.flatnonzero(open_edges(self.edges)[node]).tolist()
 
     def open_pairs(self, nodes: Iterable[int]) -> tuple[tuple[Hashable, Hashable], ...]:
         """Return the open edges at some nodes by name, each node before its neighbour."""

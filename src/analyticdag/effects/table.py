@@ -89,8 +89,7 @@ def _half_widths(equations: Equations, x: int, level: float) -> FloatArray:
     """Return half the width of the intervals of the effects of x on all columns."""
     # The fewest degrees of freedom of any equation: a little wide where others decide.
     freedom = max(int(equations.freedom.min()), 1)
-    halves: FloatArray = special.stdtrit(freedom, 0.5 + level / 2.0) * equations.standard_errors(x)
-    return halves
+    return special.stdtrit(freedom, 0.5 + level / 2.0) * equations.standard_errors(x)
 
 
 def _bounded(known: Known, x: int, y: int, level: float) -> EffectRow:

@@ -1,24 +1,35 @@
-"""`total_effect`: what one more unit of x does to y, as far as graph and data can say."""
+"""`total_effect`: what one more unit of x does to y, and along which directed paths.
+
+Which columns should one regression of y on x adjust for? In a DAG let the *causal nodes* be those
+on directed paths from x to y, x left out. Adjusting for a descendant of one of them is forbidden:
+it would take part of the effect away. The *optimal* set is the parents of the causal nodes less the
+forbidden ones: no other valid set gives a smaller error (Henckel, Perković and Maathuis 2022). A
+*minimal* set is a valid one with as few columns as can be.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import dataclass
 from typing import Any
 
+import networkx as nx
 import numpy as np
 from scipy import special
 
 from analyticdag._parameters import number
-from analyticdag.effects.adjustment import causal_nodes, minimal_set, optimal_set
+from analyticdag._typing import BoolArray, IntArray
 from analyticdag.effects.effect import Effect, Path, Possible
 from analyticdag.effects.equations import Equations
 from analyticdag.effects.known import MOST_OPEN, Known
-from analyticdag.effects.paths import paths_between
 from analyticdag.errors import ParameterError
+from analyticdag.graphs import topological_order
 from analyticdag.least_squares import regressions
 
 # Possible effects that agree to so many digits, in standard units, are one.
 _DIGITS = 9
+# As many as a person reads.
+MOST_PATHS = 20
 
 
 def total_effect(model: Any, cause: Hashable, outcome: Hashable, *, level: float = 0.95) -> Effect:
@@ -65,11 +76,8 @@ def _summary(known: Known, x: int, y: int, neighbours: list[int], level: float) 
         unit=unit,
         hidden=known.hidden_between(x, y),
         **_members(known.counts((x,) if neighbours else ()), reached),
-        **(_split(known, every[0], x, y) if one is not None else _NOT_SPLIT),
+        **({} if one is None else _split(known, every[0], x, y)),
     )
-
-
-_NOT_SPLIT: dict[str, Any] = {"adjustment_set": None, "minimal_adjustment_set": None}
 
 
 def _split(known: Known, equations: Equations, x: int, y: int) -> dict[str, Any]:
@@ -163,18 +171,94 @@ def _bound(known: Known, x: int, y: int, neighbours: list[int], level: float) ->
     return Effect(
         cause=names[x],
         outcome=names[y],
-        value=None,
-        standard_error=None,
         interval=(-most, most),
-        possible=(),
         identified=False,
         zero_share=float("nan"),
-        standardized=None,
-        adjustment_set=None,
-        minimal_adjustment_set=None,
         open_edges=_pairs(known, x, neighbours),
         level=level,
         bounded=True,
         unit=unit,
         hidden=known.hidden_between(x, y),
     )
+
+
+@dataclass(frozen=True)
+class Paths:
+    """The strongest paths of one cause to one outcome, and how many there are in all."""
+
+    strongest: tuple[tuple[float, tuple[int, ...]], ...]
+    count: int
+
+
+def paths_between(equations: Equations, x: int, y: int) -> Paths:
+    """Return the strongest paths from x to y: their products, and the nodes on them.
+
+    There can be far too many to list. The strongest ones to a node are among the strongest ones to
+    its parents, each with one edge more, so a few of them are found without going through all.
+    """
+    causal = equations.reach[x] & equations.reach[:, y]
+    if not causal[y]:
+        return Paths((), 0)
+    order = [node for node in topological_order(equations.graph).tolist() if causal[node]]
+    best: dict[int, list[tuple[float, tuple[int, ...]]]] = {x: [(1.0, (x,))]}
+    count = {x: 1}
+    for node in order[1:]:
+        parents: IntArray = np.flatnonzero(equations.graph[:, node] & causal)
+        count[node] = sum(count[parent] for parent in parents.tolist())
+        longer = [
+            (product * float(equations.weights[parent, node]), (*nodes, node))
+            for parent in parents.tolist()
+            for product, nodes in best[parent]
+        ]
+        best[node] = sorted(longer, key=lambda path: (-abs(path[0]), path[1]))[:MOST_PATHS]
+    return Paths(tuple(best[y]), count[y])
+
+
+def optimal_set(graph: BoolArray, reach: BoolArray, x: int, y: int) -> IntArray:
+    """Return the optimal adjustment set; empty where x has no effect on y."""
+    causal = causal_nodes(reach, x, y)
+    parents = graph[:, causal].any(axis=1)
+    return np.flatnonzero(parents & ~_forbidden(reach, x, y))
+
+
+def minimal_set(graph: BoolArray, reach: BoolArray, x: int, y: int) -> IntArray:
+    """Return a smallest set that removes all confounding; empty where x has no effect on y.
+
+    Valid sets are those that separate x from y once the edges from x into causal nodes are gone. By
+    separation in the moral graph of the ancestors that is a cut of nodes, and the smallest one
+    comes from a maximum flow (van der Zander, Liśkiewicz and Textor 2019).
+    """
+    if not reach[x, y]:
+        return np.array([], dtype=np.int64)
+    others = graph.copy()
+    others[x, causal_nodes(reach, x, y)] = False
+    back = nx.DiGraph(np.argwhere(others).tolist())
+    back.add_nodes_from((x, y))
+    older = nx.ancestors(back, x) | nx.ancestors(back, y) | {x, y}
+    moral = nx.moral_graph(back.subgraph(older))
+    forbidden = _forbidden(reach, x, y)
+    flow = nx.DiGraph()
+    for node in older - {x, y}:
+        # Without a capacity an edge cannot be cut.
+        flow.add_edge((node, "in"), (node, "out"), **({} if forbidden[node] else {"capacity": 1}))
+    for a, b in moral.edges:
+        flow.add_edge((a, "out"), (b, "in"))
+        flow.add_edge((b, "out"), (a, "in"))
+    flow.add_nodes_from([(x, "out"), (y, "in")])
+    _, (near, _) = nx.minimum_cut(flow, (x, "out"), (y, "in"))
+    cut = [node for node in older if (node, "in") in near and (node, "out") not in near]
+    return np.array(sorted(set(cut) - {x, y}), dtype=np.int64)
+
+
+def causal_nodes(reach: BoolArray, x: int, y: int) -> BoolArray:
+    """Return the nodes on directed paths from x to y, x left out."""
+    causal: BoolArray = reach[x] & reach[:, y]
+    causal[x] = False
+    return causal
+
+
+def _forbidden(reach: BoolArray, x: int, y: int) -> BoolArray:
+    """Return what would take part of the effect away: what causal nodes cause, and x."""
+    forbidden: BoolArray = np.any(reach[causal_nodes(reach, x, y)], axis=0)
+    forbidden[x] = True
+    return forbidden

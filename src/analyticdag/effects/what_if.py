@@ -90,27 +90,29 @@ def sample(
 
 def _setting(known: Known, do: Mapping[Hashable, float]) -> dict[int, float]:
     """Return the set columns by position, in standard units."""
-    setting: dict[int, float] = {}
+    amounts = set_columns(known.names, do)
+    return {x: (a - float(known.mean[x])) / float(known.sd[x]) for x, a in amounts.items()}
+
+
+def set_columns(names: list[Hashable], do: Mapping[Hashable, float]) -> dict[int, float]:
+    """Return the values that columns are set to, by position."""
     if not isinstance(do, Mapping):
         raise ParameterError(f"do must map columns to values, as {{'X': 1.0}}; got {do!r}")
-    for name, value in do.items():
-        x = known.position(name, "do")
-        amount = number(f"do[{name!r}]", value, -LARGEST)
-        setting[x] = (amount - float(known.mean[x])) / float(known.sd[x])
-    return setting
+    return {
+        position_of(names, name, "do"): number(f"do[{name!r}]", value, -LARGEST)
+        for name, value in do.items()
+    }
 
 
 def _mean(known: Known, cut: Equations, setting: dict[int, float]) -> FloatArray:
     shift = np.array(list(setting.values())) @ cut.paths[list(setting)]
-    mean: FloatArray = known.mean + shift * known.sd
-    return mean
+    return known.mean + shift * known.sd
 
 
 def _sd(known: Known, cut: Equations, setting: dict[int, float]) -> FloatArray:
     variances = cut.variances.copy()
     variances[list(setting)] = 0.0
-    sd: FloatArray = np.sqrt(variances @ cut.paths**2) * known.sd
-    return sd
+    return np.sqrt(variances @ cut.paths**2) * known.sd
 
 
 def target_place(graph: nx.DiGraph, target: Hashable) -> int:

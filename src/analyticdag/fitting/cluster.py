@@ -34,8 +34,7 @@ class ClusterRows(Rows):
         """Return the answer to a question, which is asked on the cluster."""
         from dask.delayed import delayed
 
-        answer: _T = delayed(question, pure=False)(self.values, None).compute()
-        return answer
+        return delayed(question, pure=False)(self.values, None).compute()
 
     def divided(self, scale: FloatArray) -> Rows:
         """Return the rows with their columns divided by a scale; where they are."""

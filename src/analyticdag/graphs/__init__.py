@@ -2,14 +2,19 @@
 
 - ``convert``: foreign matrices and networkx graphs in and out, with the orientation said aloud;
 - ``acyclic``: is it a DAG, in which order, and the nearest DAG when it is not;
-- ``cpdag``: the equivalence class of a DAG, and a member of it;
-- ``meek``: what knowledge adds to a class;
-- ``members``: the members of a class, by the parents that a node can have.
+- ``cpdag``: the equivalence class of a DAG, what knowledge adds to a class, and its members, by the
+  parents that a node can have.
 """
 
 from __future__ import annotations
 
-from analyticdag.graphs.acyclic import is_dag, nearest_dag, strong_components, topological_order
+from analyticdag.graphs.acyclic import (
+    is_dag,
+    nearest_dag,
+    reachability,
+    strong_components,
+    topological_order,
+)
 from analyticdag.graphs.convert import (
     adjacency,
     edge_list,
@@ -17,9 +22,14 @@ from analyticdag.graphs.convert import (
     from_networkx,
     to_networkx,
 )
-from analyticdag.graphs.cpdag import random_member, to_cpdag
-from analyticdag.graphs.meek import orient_with_knowledge
-from analyticdag.graphs.members import count_members, member_of, orientations
+from analyticdag.graphs.cpdag import (
+    count_members,
+    member_of,
+    orient_with_knowledge,
+    orientations,
+    random_member,
+    to_cpdag,
+)
 
 __all__ = [
     "adjacency",
@@ -33,6 +43,7 @@ __all__ = [
     "orient_with_knowledge",
     "orientations",
     "random_member",
+    "reachability",
     "strong_components",
     "to_cpdag",
     "to_networkx",

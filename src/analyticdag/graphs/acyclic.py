@@ -18,8 +18,6 @@ from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.errors import InputError
 from analyticdag.graphs.convert import adjacency, check_names, square_matrix
 
-__all__ = ["Edge", "find_cycle", "is_dag", "nearest_dag", "strong_components", "topological_order"]
-
 Edge = tuple[int, int]
 
 # Edges whose fate is looked up together; see _Reachability.
@@ -59,8 +57,22 @@ def topological_order(matrix: ArrayLike, names: Sequence[Hashable] | None = None
         for child in children[n_parents[children] == 0]:
             heapq.heappush(ready, int(child))
     if len(order) < len(edges):
-        raise InputError(_cycle_message(find_cycle(edges), names, len(edges)))
+        labels = check_names(range(len(edges)) if names is None else names, len(edges))
+        cycle = find_cycle(edges)
+        path = " -> ".join(str(labels[node]) for node in [*cycle, cycle[0]])
+        raise InputError(
+            f"the graph must be acyclic but has the cycle {path}; remove one of these edges"
+        )
     return np.array(order, dtype=np.int64)
+
+
+def reachability(dag: ArrayLike) -> BoolArray:
+    """Return [i, j]: whether a directed path leads from i to j; every node reaches itself."""
+    edges = adjacency(dag)
+    reach = np.eye(len(edges), dtype=bool)
+    for node in topological_order(edges)[::-1]:
+        reach[node] |= reach[edges[node]].any(axis=0)
+    return reach
 
 
 def find_cycle(matrix: ArrayLike) -> list[int]:
@@ -81,12 +93,6 @@ def find_cycle(matrix: ArrayLike) -> list[int]:
         if parent in walk:
             return walk[walk.index(parent) :][::-1]
         walk.append(parent)
-
-
-def _cycle_message(cycle: list[int], names: Sequence[Hashable] | None, n_nodes: int) -> str:
-    labels = check_names(range(n_nodes) if names is None else names, n_nodes)
-    path = " -> ".join(str(labels[node]) for node in [*cycle, cycle[0]])
-    return f"the graph must be acyclic but has the cycle {path}; remove one of these edges"
 
 
 def nearest_dag(
@@ -150,7 +156,7 @@ def _weakest_edges(strength: FloatArray) -> list[Edge]:
         # Few edges bring news in a dense graph; only those are taken one by one.
         for k in np.flatnonzero(~(known | closes)) + start:
             tail, head = int(tails[k]), int(heads[k])
-            if reach.has(head, tail):
+            if reach.related(heads[k], tails[k]):
                 dropped.append((tail, head))
             else:
                 reach.add(tail, head)
@@ -169,12 +175,7 @@ class _Reachability:
 
     def related(self, sources: IntArray, targets: IntArray) -> BoolArray:
         """Tell for each pair whether the source reaches the target."""
-        bits: BoolArray = (self._rows[sources, targets >> 3] >> (targets & 7)) & 1 == 1
-        return bits
-
-    def has(self, source: int, target: int) -> bool:
-        """Tell whether ``source`` reaches ``target``; every node reaches itself."""
-        return bool(self._rows[source, target >> 3] >> (target & 7) & 1)
+        return (self._rows[sources, targets >> 3] >> (targets & 7)) & 1 == 1
 
     def add(self, tail: int, head: int) -> None:
         """Add an edge: what reaches the tail now also reaches what the head reaches."""

@@ -17,19 +17,6 @@ from analyticdag._tables import check_square, read_columns
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.errors import InputError, ParameterError
 
-__all__ = [
-    "Orientation",
-    "adjacency",
-    "check_digraph",
-    "check_names",
-    "edge_list",
-    "from_matrix",
-    "from_networkx",
-    "node_mismatch",
-    "square_matrix",
-    "to_networkx",
-]
-
 Orientation: TypeAlias = Literal["row-to-column", "column-to-row"]
 
 
@@ -49,8 +36,7 @@ def adjacency(matrix: ArrayLike) -> BoolArray:
         return matrix
     if isinstance(matrix, np.ndarray) and matrix.dtype.kind in "iu" and _is_square(matrix):
         return np.asarray(matrix != 0)  # as floats it would take eight times the memory
-    edges: BoolArray = square_matrix(matrix) != 0.0
-    return edges
+    return square_matrix(matrix) != 0.0
 
 
 def _is_square(array: NDArray[Any]) -> bool:

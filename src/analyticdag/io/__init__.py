@@ -7,15 +7,14 @@
 | `knowledge.py`  | background knowledge from TOML, JSON and Tetrad's format                    |
 | `audit.py`      | what the columns are like, before anyone believes a graph of them           |
 | `run.py`        | `SavedRun`: a fit as plain data, all that a report needs                    |
-| `ladder.py`     | the graphs of other prices, as plain data                                   |
-| `state.py`      | what a model needs beside its graph, and the estimator made of a saved run  |
+| `state.py`      | what a model needs beside its graph, graphs of other prices, and the        |
+|                 | estimator made of a saved run                                               |
 | `manifest.py`   | where a run came from: data hash, versions, threads, the command            |
 | `model.py`      | what `model.json` holds: the schema, and facts that have to agree           |
 | `folder.py`     | one folder per run, written atomically, checked when it is read             |
 | `outputs.py`    | what a command will write, reserved before it works                         |
-| `graphs.py`     | graphs from a run, GraphML or a list of edges                               |
 | `formats.py`    | GraphML, DOT, DAGitty, CSV as text                                          |
-| `convert.py`    | networkx, DoWhy, pgmpy and causal-learn objects                             |
+| `convert.py`    | networkx, DoWhy, pgmpy and causal-learn objects; graphs read from files     |
 
 Column names come from strangers: every writer here treats them as data.
 """

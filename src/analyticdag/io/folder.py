@@ -27,11 +27,11 @@ import numpy as np
 
 from analyticdag._files import in_use, read_arrays, read_limited, sweep, write_bytes, write_text
 from analyticdag._parameters import shown
-from analyticdag._schema import fitted, parsed_json
+from analyticdag._schema import fitted, parsed_json, plain
 from analyticdag.errors import InputError, OutputError, ParameterError
 from analyticdag.io.formats import dagitty, dot, edges_csv, graphml
 from analyticdag.io.model import READABLE, SCHEMA, Model, model_of, run_of
-from analyticdag.io.run import SavedRun, plain
+from analyticdag.io.run import SavedRun
 from analyticdag.io.state import ARRAYS
 
 MODEL, WEIGHTS, MANIFEST, PAGE = "model.json", "weights.npz", "manifest.json", "report.html"

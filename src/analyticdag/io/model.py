@@ -15,9 +15,8 @@ import numpy as np
 from analyticdag._parameters import shown
 from analyticdag._schema import fitted, plain_key
 from analyticdag.io.audit import Audit
-from analyticdag.io.ladder import RungRecord
 from analyticdag.io.run import EdgeRecord, SavedRun
-from analyticdag.io.state import Fitted
+from analyticdag.io.state import Fitted, RungRecord
 from analyticdag.optimize.trace import Status
 from analyticdag.tables.look import Look
 
@@ -145,44 +144,24 @@ def run_of(model: Model, arrays: Mapping[str, Any], manifest: Mapping[str, Any])
     _check_outcome(model)
     _check_trace(model.trace)
     _check_choice(model)
-    _check_look(model)
-    for rung in model.ladder:
-        rung.check(len(model.names))
-    return SavedRun(
-        names=model.names,
-        weights=arrays["weights"].astype(np.float64),
-        adjacency=arrays["adjacency"].astype(bool),
-        cpdag=arrays["cpdag"].astype(np.int64),
-        order=model.certificate.order,
-        edges=model.edges,
-        removed_edges=model.removed_edges,
-        h=model.h,
-        loss=model.loss,
-        n_iter=model.n_iter,
-        status=model.status,
-        advice=model.advice,
-        converged=model.converged,
-        parameters=model.parameters,
-        trace=model.trace,
-        loss_choice=None if model.loss_choice is None else asdict(model.loss_choice),
-        selection=None if model.selection is None else _plain(model.selection),
-        audit=model.audit,
-        diagnostics=tuple(asdict(check) for check in model.diagnostics),
-        manifest=manifest,
-        look=model.look,
-        fitted=Fitted.from_arrays(arrays, model.n_sets, len(model.names)) if model.n_sets else None,
-        ladder=model.ladder,
-    )
-
-
-def _check_look(model: Model) -> None:
-    """Refuse a look at another table."""
     if model.look is not None and model.look.recipe.names != model.names:
         raise ValueError("look is of a table with other columns")
-
-
-def _plain(series: SeriesRecord) -> dict[str, Any]:
-    return {**asdict(series), "points": [asdict(point) for point in series.points]}
+    for rung in model.ladder:
+        rung.check(len(model.names))
+    series, n_sets = model.selection, model.n_sets
+    own = {
+        "weights": arrays["weights"].astype(np.float64),
+        "adjacency": arrays["adjacency"].astype(bool),
+        "cpdag": arrays["cpdag"].astype(np.int64),
+        "order": model.certificate.order,
+        "loss_choice": None if model.loss_choice is None else asdict(model.loss_choice),
+        "selection": series and {**asdict(series), "points": list(map(asdict, series.points))},
+        "diagnostics": tuple(map(asdict, model.diagnostics)),
+        "manifest": manifest,
+        "fitted": Fitted.from_arrays(arrays, n_sets, len(model.names)) if n_sets else None,
+    }
+    names = {field.name for field in fields(SavedRun)} & {field.name for field in fields(Model)}
+    return SavedRun(**{name: getattr(model, name) for name in names} | own)
 
 
 @dataclass(frozen=True)

@@ -6,16 +6,15 @@ says what fixed its direction, in the words of `analyticdag.fitting.edges.FixedB
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from analyticdag._parameters import shown
+from analyticdag._schema import plain
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag._validation import column_names
 from analyticdag.effects import Known
@@ -23,8 +22,7 @@ from analyticdag.errors import InputError
 from analyticdag.fitting.edges import FIXED_IN_CLASS, FixedBy, directions, kind_of
 from analyticdag.graphs import edge_list, to_cpdag, topological_order
 from analyticdag.io.audit import Audit
-from analyticdag.io.ladder import RungRecord, ladder_of
-from analyticdag.io.state import Fitted, estimator_of
+from analyticdag.io.state import Fitted, RungRecord, estimator_of, ladder_of
 from analyticdag.knowledge import Knowledge
 from analyticdag.linear.estimator import AnalyticDAG
 from analyticdag.optimize.trace import Trace
@@ -254,26 +252,15 @@ def _edges(
     for edge in estimator.edges_:
         i, j = position[edge.source], position[edge.target]
         in_sd = _in_sd(estimator.weights_, i, j, audit)
-        records.append(
-            EdgeRecord(
-                source=i,
-                target=j,
-                weight=float(edge.weight),
-                fixed_by=str(edge.fixed_by),
-                standardized=float(edge.weight) if scaled or edge.parts else in_sd,
-                standard_error=plain(edge.standard_error),
-                near_threshold=edge.near_threshold,
-                stability=plain(edge.stability),
-                direction_stability=plain(edge.direction_stability),
-                hidden_cause=None if hidden is None else frozenset((i, j)) in hidden,
-                probability=plain(edge.probability),
-                direction_probability=plain(edge.direction_probability),
-                enters_at=plain(edge.enters_at),
-                margin=plain(edge.margin),
-                parts=tuple((str(label), float(size)) for label, size in edge.parts),
-                partial_correlation=plain(edge.partial_correlation),
-            )
-        )
+        own = {
+            "source": i,
+            "target": j,
+            "fixed_by": str(edge.fixed_by),
+            "standardized": float(edge.weight) if scaled or edge.parts else in_sd,
+            "hidden_cause": None if hidden is None else frozenset((i, j)) in hidden,
+            "parts": tuple((str(label), float(size)) for label, size in edge.parts),
+        }
+        records.append(EdgeRecord(**plain(edge._asdict()) | own))
     return tuple(sorted(records, key=lambda edge: (edge.source, edge.target)))
 
 
@@ -378,23 +365,3 @@ def _check_columns(run: SavedRun) -> None:
     copies = {k for pair in run.audit.copies for k in pair}
     if len(run.audit.columns) != len(names) or not copies <= set(range(len(names))):
         raise InputError("the audit is of other columns than the run; the run is damaged")
-
-
-def plain(value: Any) -> Any:
-    """Return a value as JSON can hold it: numbers that are not finite become None."""
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, float | np.floating):
-        return float(value) if math.isfinite(value) else None
-    if isinstance(value, np.generic | np.ndarray):
-        return plain(value.tolist())
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [plain(item) for item in value]
-    if isinstance(value, Enum):
-        return plain(value.value)
-    if hasattr(value, "to_dict"):
-        return plain(value.to_dict())
-    # Schedules, minimisers and constraints are shown, never rebuilt from the record.
-    return str(value)

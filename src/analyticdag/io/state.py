@@ -1,6 +1,7 @@
 """What goes on from a fit: moments, centre, scale and noise, saved with the graph since format 2.
 
 Fitted.of(estimator)      what is saved, as plain arrays
+ladder_of(estimator)      the graphs of other prices, where somebody asked for them
 estimator_of(run)         a fitted `AnalyticDAG` again, for effects, scores and new rows
 """
 
@@ -17,7 +18,9 @@ from analyticdag._validation import remember_columns
 from analyticdag.errors import InputError
 from analyticdag.fitting.edges import Edge, FixedBy
 from analyticdag.fitting.finish import Finished
+from analyticdag.graphs import is_dag
 from analyticdag.linear.estimator import AnalyticDAG
+from analyticdag.linear.ladder import Rung
 from analyticdag.losses import loss_class, loss_traits
 from analyticdag.moments import Moments
 from analyticdag.optimize.trace import Status, Trace
@@ -117,22 +120,57 @@ def estimator_of(run: Any) -> AnalyticDAG:
 
 
 def _edges(run: Any) -> tuple[Edge, ...]:
-    return tuple(
-        Edge(
-            run.names[edge.source],
-            run.names[edge.target],
-            edge.weight,
-            np.nan if edge.standard_error is None else edge.standard_error,
-            np.nan if edge.partial_correlation is None else edge.partial_correlation,
-            FixedBy(edge.fixed_by),
-            bool(edge.near_threshold),
-            edge.stability,
-            edge.direction_stability,
-            edge.probability,
-            edge.direction_probability,
-            edge.enters_at,
-            edge.margin,
-            edge.parts,
+    edges = []
+    for record in run.edges:
+        own: dict[str, Any] = {name: getattr(record, name) for name in Edge._fields}
+        own["source"], own["target"] = run.edge_names(record)
+        own["fixed_by"] = FixedBy(record.fixed_by)
+        own["near_threshold"] = bool(record.near_threshold)
+        for name in ("standard_error", "partial_correlation"):
+            own[name] = np.nan if own[name] is None else own[name]
+        edges.append(Edge(**own))
+    return tuple(edges)
+
+
+@dataclass(frozen=True)
+class RungRecord:
+    """One rung: `edges` are (source, target, open) by column index, open as 0 or 1."""
+
+    price: float
+    min_effect: float
+    score: float
+    edges: tuple[tuple[int, int, int], ...]
+
+    @classmethod
+    def of(cls, rung: Rung) -> RungRecord:
+        """Return the record of a rung."""
+        edges = tuple(
+            (int(i), int(j), int(rung.cpdag[j, i] != 0)) for i, j in np.argwhere(rung.adjacency)
         )
-        for edge in run.edges
-    )
+        return cls(rung.price, rung.min_effect, rung.score, edges)
+
+    def rung(self, n_columns: int) -> Rung:
+        """Return the rung again."""
+        adjacency = np.zeros((n_columns, n_columns), dtype=bool)
+        cpdag = np.zeros(adjacency.shape, dtype=np.int64)
+        for i, j, is_open in self.edges:
+            adjacency[i, j] = True
+            cpdag[i, j], cpdag[j, i] = 1, is_open
+        return Rung(self.price, self.min_effect, self.score, adjacency, cpdag)
+
+    def check(self, n_columns: int) -> None:
+        """Raise ValueError unless this can be a rung of so many columns."""
+        limits = (n_columns, n_columns, 2)
+        cells = [(v, most) for edge in self.edges for v, most in zip(edge, limits, strict=True)]
+        if any(not 0 <= value < most for value, most in cells):
+            raise ValueError("a rung of the ladder has edges between columns that are not there")
+        pairs = {frozenset(edge[:2]) for edge in self.edges}
+        if len(pairs) != len(self.edges) or not is_dag(self.rung(n_columns).adjacency):
+            raise ValueError("a rung of the ladder is no acyclic graph")
+        if not (self.price > 0.0 and 0.0 <= self.min_effect <= 1.0):
+            raise ValueError("a rung of the ladder has an impossible price")
+
+
+def ladder_of(estimator: Any) -> tuple[RungRecord, ...]:
+    """Return the rungs that were asked for; none where nobody did, or there are none."""
+    return tuple(map(RungRecord.of, getattr(estimator, "_rungs", None) or ()))

@@ -7,20 +7,19 @@
 | `learn.py`      | from statistics to a DAG: the path, the search, or one after the other       |
 | `prepare.py`    | what a fit sees of its rows: values or ranks, readings of discrete columns    |
 | `readings.py`   | both readings of discrete columns searched, and the better graph             |
-| `mixed.py`      | weights, strengths and parts of the edges of discrete columns                |
 | `paths.py`      | `Fit`, what a fit is about; its path: problem, start, checkpoint             |
 | `refine.py`     | the order search: its starts, its score                                      |
 | `misfit.py`     | how far the rows are from the model: the floor on effects                    |
 | `probabilities.py` | how probable edges and directions are, lowered by misfit                  |
-| `edges.py`      | what is known about every edge, all together                                 |
+| `edges.py`      | what is known about every edge; weights and parts of those of categories     |
 | `ladder.py`     | `ladder_`: the graphs of a falling series of prices                          |
 | `selection.py`  | lambda and threshold chosen by the data                                      |
 | `choice.py`     | equal or unequal variances, by BIC                                           |
 | `shape.py`      | what the shapes of the noise add: directions that the class leaves open      |
 | `auto.py`       | `solver="auto"`: search first, the path where it can matter                  |
 | `ignored.py`    | parameters that a combination ignores, said in one warning                   |
-| `rows.py`       | which rows are used, what fills their gaps, how likely they are              |
-| `batches.py`    | more rows than memory: files, iterables, `partial_fit`                       |
+| `rows.py`       | which rows are used, what fills their gaps, how likely they are; more rows   |
+|                 | than memory: files, iterables, `partial_fit`                                 |
 """
 
 from __future__ import annotations

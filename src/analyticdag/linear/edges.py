@@ -1,24 +1,167 @@
-"""What a linear fit knows about every edge: strength, direction, probability."""
+"""What a linear fit knows about every edge: weight, strength, direction, probability.
+
+An edge between columns has the weight of least squares on all columns of the parents, in the units
+of the table: of a yes/no target, the change of its share. An edge of a category has many
+coefficients; they are its *parts*, and its weight is its *strength* in standard units,
+
+    sqrt(1 - det(S_jj given all parents) / det(S_jj given the others)),
+
+between 0 and 1; between columns that is the size of the partial correlation.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 
-from analyticdag._typing import BinaryArray
+from analyticdag._typing import BinaryArray, BoolArray, FloatArray
+from analyticdag.fitting.design import LEVELS, Design, Reading
 from analyticdag.fitting.edges import (
+    NEAR,
     Edge,
     FixedBy,
+    Strength,
     directions,
     edge_strength,
     edge_table,
     near_border,
 )
+from analyticdag.least_squares import block_log_det, block_slopes, weights_on_parents
 from analyticdag.linear.learn import Learned
-from analyticdag.linear.mixed import Described
 from analyticdag.linear.paths import Fit
 from analyticdag.linear.probabilities import Probabilities, with_probabilities
+from analyticdag.moments import Moments
+from analyticdag.tables.recipe import Recipe
+
+Parts: TypeAlias = tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class MixedEdges:
+    """Weights [i, j], strengths, and the parts of edges that have such, by source and target."""
+
+    weights: FloatArray
+    strengths: FloatArray
+    parts: dict[tuple[int, int], Parts]
+
+
+@dataclass(frozen=True, eq=False)
+class Described:
+    """What a fit says about its edges: weights, slopes of the equations, errors, parts, and which
+    are near the border (None: as the search's own moments say)."""
+
+    weights: FloatArray
+    slopes: FloatArray
+    strength: Strength
+    parts: dict[tuple[int, int], Parts]
+    near: BoolArray | None = None
+
+
+def described(fit: Fit, learned: Learned, recipe: Recipe | None) -> Described:
+    """Describe the edges on the rows as they are."""
+    statistics, adjacency = fit.plain or fit.statistics, learned.finished.adjacency
+    strength = edge_strength(statistics.moments, adjacency)
+    if learned.reading is None and not (fit.statistics.ranks and fit.options.refine):
+        W = learned.finished.weights
+        return Described(W, W, strength, {})
+    W = weights_on_parents(statistics.moments, adjacency)
+    design = fit.design
+    if design is None or learned.reading is None:
+        return Described(W, W, strength, {})
+    levels = _levels(fit, design)
+    found = mixed_edges(design, levels, adjacency, _labels(design, recipe))
+    near = _near(design, learned.reading, adjacency, learned.trace.edge_price(learned.loss.name))
+    weights = np.array(found.weights)
+    for i, j in np.argwhere(adjacency).tolist():
+        if (i, j) not in found.parts:
+            weights[i, j] *= statistics.scale[i] / statistics.scale[j]
+    strength = _strength(design, levels, adjacency, found, statistics.scale)
+    return Described(weights, W, strength, found.parts, near)
+
+
+def _levels(fit: Fit, design: Design) -> Moments:
+    """Return the moments of all columns, of values and not of ranks."""
+    plain = fit.plain
+    if not fit.statistics.ranks or plain is None or plain.rows is None:
+        return next(one for one in fit.readings if one.name == LEVELS).moments
+    return design.by_levels(plain.rows.values * plain.scale, plain.perturbed, plain.rows.weights)
+
+
+def _labels(design: Design, recipe: Recipe | None) -> list[tuple[str, ...]]:
+    """Return the levels that the columns of each category stand for; nothing for others."""
+    columns = [] if recipe is None else [column for column in recipe.columns if column.taken]
+    labels: list[tuple[str, ...]] = []
+    for k, is_block in enumerate(design.is_block.tolist()):
+        name_of = dict(zip(columns[k].scores, columns[k].levels, strict=True)) if is_block else {}
+        own = design.levels[design.columns_of(np.array([k]))].tolist()
+        labels.append(tuple(name_of.get(value, f"{value:g}") for value in own) if is_block else ())
+    return labels
+
+
+def _strength(
+    design: Design, levels: Moments, adjacency: BoolArray, found: MixedEdges, scale: FloatArray
+) -> Strength:
+    """Return strengths given all columns of the other parents; a category has no standard error."""
+    strength = edge_strength(levels, adjacency[np.ix_(design.node, design.node)])
+    first = np.cumsum(design.sizes) - design.sizes
+    places = np.ix_(first, first)
+    error = strength.standard_error.toarray()[places] * scale[:, None] / scale
+    partial = strength.partial_correlation.toarray()[places]
+    for edge in found.parts:
+        error[edge], partial[edge] = np.nan, found.strengths[edge]
+    return Strength(error, partial)
+
+
+def _near(design: Design, reading: Reading, adjacency: BoolArray, price: float) -> BoolArray:
+    """Return the edges within two standard errors of being dropped, as the reading sees them."""
+    # Compiled code: imported when it is used, so that importing the package stays cheap.
+    from analyticdag.search.price import as_single
+
+    strengths = mixed_edges(design, reading.moments, adjacency, [()] * len(adjacency)).strengths
+    n = reading.moments.samples_of[design.first]
+    gains = -n * np.log1p(-(np.minimum(strengths, 1.0 - 1e-15) ** 2))
+    single = as_single(gains, np.outer(design.sizes, design.sizes))
+    near: BoolArray = np.sqrt(single) - np.sqrt(price) < NEAR
+    return near | ~adjacency
+
+
+def mixed_edges(
+    design: Design, moments: Moments, adjacency: BoolArray, labels: list[tuple[str, ...]]
+) -> MixedEdges:
+    """Regress every node on its parents; `moments` are those of the columns of the design.
+
+    `labels` are the levels that the columns of each category stand for.
+    """
+    weights, strengths = np.zeros(adjacency.shape), np.zeros(adjacency.shape)
+    parts: dict[tuple[int, int], Parts] = {}
+    block = design.is_block
+    for j in np.flatnonzero(adjacency.any(axis=0)).tolist():
+        parents = np.flatnonzero(adjacency[:, j])
+        own, others = design.columns_of(np.array([j])), design.columns_of(parents)
+        S = moments.covariance_of(int(own[0]))
+        found = block_slopes(S, others, own)
+        whole = block_log_det(S, own, others)
+        for i in parents.tolist():
+            mine = design.node[others] == i
+            rise = block_log_det(S, own, others[~mine]) - whole
+            strengths[i, j] = np.sqrt(-np.expm1(-max(rise, 0.0)))
+            coefficients = found[mine]
+            if block[i] or block[j]:
+                weights[i, j] = strengths[i, j]
+                parts[i, j] = _parts(coefficients, labels[i], labels[j])
+            else:
+                weights[i, j] = coefficients[0, 0]
+    return MixedEdges(weights, strengths, parts)
+
+
+def _parts(coefficients: FloatArray, sources: tuple[str, ...], targets: tuple[str, ...]) -> Parts:
+    return tuple(
+        (" to ".join(filter(None, (source, target))), float(coefficients[a, b]))
+        for a, source in enumerate(sources or ("",))
+        for b, target in enumerate(targets or ("",))
+    )
 
 
 def edges_of(

@@ -39,24 +39,26 @@ from analyticdag.functions import AnalyticFunction, Truncated
 from analyticdag.interventions import equivalence_class, intervention_mask
 from analyticdag.knowledge import Knowledge
 from analyticdag.least_squares import weights_on_parents
-from analyticdag.linear.batches import (
-    comes_in_batches,
-    from_batches,
-    from_seen,
-    refuse_beside_batches,
-    seen_so_far,
-)
 from analyticdag.linear.choice import LossChoice
-from analyticdag.linear.edges import edges_of
+from analyticdag.linear.edges import described, edges_of
 from analyticdag.linear.ignored import warn_about_ignored
 from analyticdag.linear.ladder import HasLadder, LadderTask
 from analyticdag.linear.learn import Learned, learn
-from analyticdag.linear.mixed import described
 from analyticdag.linear.options import Options, refuse_moved, refusing_moved
 from analyticdag.linear.paths import Fit
 from analyticdag.linear.prepare import prepared
 from analyticdag.linear.probabilities import edge_probabilities
-from analyticdag.linear.rows import chosen, completed, mean_log_likelihood, used_rows
+from analyticdag.linear.rows import (
+    chosen,
+    comes_in_batches,
+    completed,
+    from_batches,
+    from_seen,
+    mean_log_likelihood,
+    refuse_beside_batches,
+    seen_so_far,
+    used_rows,
+)
 from analyticdag.linear.selection import Selection
 from analyticdag.losses import LossClass
 from analyticdag.moments import Moments
@@ -296,8 +298,7 @@ class AnalyticDAG(HasLadder, GraphEstimator):
     def set_params(self, **params: Any) -> Self:
         """Set parameters of this estimator, as everywhere in scikit-learn."""
         refuse_moved(params)
-        changed: Self = super().set_params(**params)
-        return changed
+        return super().set_params(**params)
 
     def score(self, X: Any, y: None = None, sample_weight: Any = None) -> float:
         """Return the mean log-likelihood of the rows of X, for data held out from the fit.

@@ -160,15 +160,12 @@ def with_entries(
 ) -> tuple[Edge, ...]:
     """Return the edges with the highest price at which the two are joined."""
     place = {name: k for k, name in enumerate(names)}
-    return tuple(
-        edge._replace(enters_at=_entry(place[edge.source], place[edge.target], ladder))
-        for edge in edges
-    )
-
-
-def _entry(i: int, j: int, ladder: tuple[Rung, ...]) -> float | None:
-    joined = (rung.price for rung in ladder if rung.adjacency[i, j] or rung.adjacency[j, i])
-    return max(joined, default=None)
+    marked = []
+    for edge in edges:
+        i, j = place[edge.source], place[edge.target]
+        joined = (rung.price for rung in ladder if rung.adjacency[i, j] or rung.adjacency[j, i])
+        marked.append(edge._replace(enters_at=max(joined, default=None)))
+    return tuple(marked)
 
 
 class HasLadder:

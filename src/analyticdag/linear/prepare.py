@@ -130,5 +130,4 @@ def _spearman(values: FloatArray, places: Any, S: FloatArray) -> FloatArray:
     ranks = rankdata(values[:, places], axis=0)
     R[np.ix_(places, places)] = 2.0 * np.sin(np.pi / 6.0 * np.corrcoef(ranks.T))
     np.fill_diagonal(R, 1.0)
-    found: FloatArray = positive_definite(R) * unit
-    return found
+    return positive_definite(R) * unit

@@ -69,8 +69,7 @@ class Calibration:
         """Return by what the evidence for each edge is to be divided."""
         coarse = np.maximum(misfit.coarse[:, None], misfit.coarse)
         shown = self.dependence * misfit.dependence + self.coarse * coarse
-        total: FloatArray = 1.0 + n_samples * (shown + self.spread * misfit.spread)
-        return total
+        return 1.0 + n_samples * (shown + self.spread * misfit.spread)
 
 
 JOINED = Calibration(level=0.352, slope=3.26, dependence=2.33, coarse=0.00449, spread=0.045)

@@ -51,8 +51,7 @@ _BENDS = np.diff(np.eye(_K), 2, axis=0)
 
 def bins_of(u: FloatArray) -> IntArray:
     """Return the bin of every value; what lies outside belongs to the last ones."""
-    bins: IntArray = np.clip(((u + _END) / _BIN).astype(np.int64), 0, N_BINS - 1)
-    return bins
+    return np.clip(((u + _END) / _BIN).astype(np.int64), 0, N_BINS - 1)
 
 
 def fitted_gains(counts: FloatArray) -> FloatArray:

@@ -28,5 +28,4 @@ def without_ties(column: FloatArray) -> FloatArray:
     # Seeded by what is in it: a column gets the same digits wherever it stands, and others get
     # other ones.
     step = np.random.default_rng(zlib.crc32(column.tobytes())).uniform(-0.5, 0.5, len(column))
-    spread: FloatArray = column + np.where(step < 0.0, step * below, step * above)
-    return spread
+    return column + np.where(step < 0.0, step * below, step * above)

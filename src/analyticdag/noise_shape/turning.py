@@ -20,7 +20,7 @@ from typing import TypeAlias
 import numpy as np
 
 from analyticdag._typing import BoolArray
-from analyticdag.graphs.members import open_parts
+from analyticdag.graphs.cpdag import open_parts
 from analyticdag.noise_shape.local import Family, LocalGains
 
 __all__ = ["Arc", "Component", "Member", "components", "visited"]

@@ -35,8 +35,7 @@ class _Constraint(torch.autograd.Function):
 
 def acyclicity(A: torch.Tensor, constraint: Acyclicity, *, barrier: bool = False) -> torch.Tensor:
     """Return h(A), to be differentiated once; outside the domain infinite if it is a barrier."""
-    value: torch.Tensor = _Constraint.apply(A, constraint, barrier)  # type: ignore[no-untyped-call]
-    return value
+    return _Constraint.apply(A, constraint, barrier)  # type: ignore[no-untyped-call]
 
 
 def _evaluate(

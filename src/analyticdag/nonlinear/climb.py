@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyticdag._typing import BoolArray, FloatArray
+from analyticdag.graphs import reachability
 from analyticdag.knowledge import EdgeMasks
 from analyticdag.nonlinear.options import LOSSES, NetworkOptions
 from analyticdag.nonlinear.surfaces import Fits, Surfaces
@@ -120,37 +121,25 @@ class _Graph:
     def _change(self, left: FloatArray) -> FloatArray:
         """How much worse each node would fit: in sums of squares if pooled, else in logarithms."""
         now = np.array([node.left for node in self.nodes])
-        change: FloatArray = left - now if self.pooled else np.log(left / now)
-        return change
+        return left - now if self.pooled else np.log(left / now)
 
     def _gain(self, change: FloatArray, functions: FloatArray, legal: BoolArray) -> FloatArray:
         change = np.where(legal, change, np.inf)
         if self.pooled:
             total = sum(node.left for node in self.nodes)
             change = self.varying * np.log1p(change / total)
-        gain: FloatArray = -(self.n * change + math.log(self.n) * functions)
-        return gain
+        return -(self.n * change + math.log(self.n) * functions)
 
 
 def _legal_moves(adjacency: BoolArray, masks: EdgeMasks) -> tuple[BoolArray, BoolArray, BoolArray]:
     """Which edges can be added, dropped and turned: no cycle, nothing against knowledge."""
-    below = _descendants(adjacency)
+    below = reachability(adjacency) & ~np.eye(len(adjacency), dtype=bool)
     most = len(adjacency) if masks.max_parents is None else masks.max_parents
     welcome = masks.allowed & (adjacency.sum(axis=0) < most)
     may_drop = adjacency & ~masks.required
     # With a second way from i to t, the turned edge t -> i would close a cycle.
     second_way = adjacency @ below
     return welcome & ~adjacency & ~below.T, may_drop, may_drop & welcome.T & ~second_way
-
-
-def _descendants(adjacency: BoolArray) -> BoolArray:
-    """Return whether each node leads to each other one."""
-    below = adjacency
-    while True:
-        further = below | (below @ below)
-        if (further == below).all():
-            return below
-        below = further
 
 
 def refine(

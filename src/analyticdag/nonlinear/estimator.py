@@ -24,6 +24,7 @@ from analyticdag._validation import check_table, column_names
 from analyticdag._watch import watched
 from analyticdag.acyclicity import Acyclicity
 from analyticdag.effects import Outcome
+from analyticdag.effects.known import position_of
 from analyticdag.errors import (
     DataError,
     MissingDependencyError,
@@ -49,7 +50,7 @@ from analyticdag.knowledge import Knowledge
 from analyticdag.losses import loss_traits
 from analyticdag.nonlinear.choice import VarianceChoice, choose_variance
 from analyticdag.nonlinear.options import ADVICE, AUTO, LEVEL, LOSSES, NetworkOptions
-from analyticdag.nonlinear.what_if import N_DRAWS, draw, outcomes, position
+from analyticdag.nonlinear.what_if import N_DRAWS, draw, outcomes
 
 _NOT_SOLVED = (
     "the networks of these data did not stay finite; look for outliers in X, or for columns of "
@@ -224,7 +225,10 @@ class NonlinearDAG(GraphEstimator):
         values = check_table(self, X, reset=False)
         mean, _ = self._model.expected((values - self.mean_) / self.scale_)
         expected: FloatArray = np.where(self._varies, mean, 0.0) * self.scale_ + self.mean_
-        return expected if target is None else expected[:, position(self, target, "target")]
+        if target is None:
+            return expected
+        names = column_names(self, self.n_features_in_)
+        return expected[:, position_of(names, target, "target")]
 
     def _keep(self, statistics: Statistics, options: NetworkOptions, learned: Any) -> None:
         """Set the learned attributes."""

@@ -14,15 +14,24 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+import numpy as np
 import torch
 
-from analyticdag.acyclicity import Acyclicity
+from analyticdag.fitting.placement import to_float64
 from analyticdag.nonlinear.autograd import acyclicity
-from analyticdag.nonlinear.likelihood import negative_log_likelihood
-from analyticdag.nonlinear.networks import Networks
+from analyticdag.nonlinear.networks import (
+    Networks,
+    Shape,
+    average_loss,
+    measured,
+    negative_log_likelihood,
+    sensitivity,
+)
+from analyticdag.nonlinear.training import NetworkFit, Place, Trained, plain_strength
+from analyticdag.optimize.path import PathState
 from analyticdag.optimize.trace import Stop, Trace, TraceRecord
 
 logger = logging.getLogger(__name__)
@@ -34,18 +43,8 @@ TOLERANCE, WINDOW = 1e-4, 100  # of the held-out objective, per window of steps
 CLAMP = 1e-4
 BATCH, LEARNING_RATE = 64, 1e-3
 _SMOOTHING, _EPSILON = 0.99, 1e-8  # of RMSprop, as in Torch
-
-
-@dataclass(frozen=True, eq=False)
-class GranProblem:
-    """The data as (d, n) tensors, a constraint, and edges that are never masked."""
-
-    training: torch.Tensor
-    held_out: torch.Tensor
-    constraint: Acyclicity
-    required: torch.Tensor
-    seed: int
-    max_steps: int = 100_000
+# An edge that was not masked is an edge, even if no output moves with it.
+_TINY = 1e-30
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,27 +67,28 @@ class GranState:
         return self.h > H_THRESHOLD and last not in (Stop.MAX_STEPS, Stop.NOT_FINITE)
 
 
-def train(
-    problem: GranProblem,
-    networks: Networks,
-    start: GranState,
-    *,
-    on_stage: Callable[[GranState], None] | None = None,
-    verbose: int = 0,
-) -> GranState:
-    """Solve subproblems until h is zero or the steps are used up; `networks` is left untouched."""
-    state = start
+def train(task: NetworkFit) -> Trained:
+    """Solve subproblems until h is zero or the steps are used up."""
+    options, place, d = task.options, task.place, task.rows.shape[1]
+    constant = options.variance == "constant"
+    shape = Shape(d, (options.hidden_units,) * 2, 1 if constant else 2, own_scale=constant)
+    state = GranState(task.drawn(shape).values, place.put(task.masks.allowed))
+    file = task.checkpoint
+    if file is not None and (saved := file.load(_packed(state).weights.shape)) is not None:
+        state = _unpacked(saved, state, place)
     while state.running:
-        state = _subproblem(problem, Networks(networks.shape, state.values.clone()), state)
-        if verbose:
+        state = _subproblem(task, Networks(shape, state.values.clone()), state)
+        if options.verbose:
             last = state.trace.records[-1]
             logger.info(
                 "subproblem %d: mu=%g objective=%.6g h=%.3g after %d steps",
                 *(state.stage, last.mu, last.objective, last.h, state.n_steps),
             )
-        if on_stage is not None:
-            on_stage(state)
-    return state
+        if file is not None:
+            file.save(_packed(state))
+    networks = Networks(shape, state.values)
+    strength = sensitivity(networks, task.training, state.mask) + state.mask * _TINY
+    return Trained(networks, plain_strength(strength), 0.0, state.trace, state.n_steps)
 
 
 def connectivity(networks: Networks, mask: torch.Tensor) -> torch.Tensor:
@@ -100,32 +100,36 @@ def connectivity(networks: Networks, mask: torch.Tensor) -> torch.Tensor:
     return paths.sum(dim=1).T / n_paths
 
 
-def _subproblem(problem: GranProblem, networks: Networks, state: GranState) -> GranState:
+def _subproblem(task: NetworkFit, networks: Networks, state: GranState) -> GranState:
     """Take steps until the held-out objective stops falling, then update the multipliers."""
     mask, minimiser = state.mask, RMSprop(networks.values)
+    required = torch.as_tensor(task.masks.required, device=mask.device)
     curve: list[float] = []
     settled = False
-    draws = batches(problem.training, problem.seed + state.stage, problem.max_steps - state.n_steps)
+    draws = batches(
+        task.training, task.options.seed + state.stage, task.options.max_steps - state.n_steps
+    )
     for step, batch in enumerate(draws, start=1):
         loss = negative_log_likelihood(networks, batch, mask).mean()
         A = connectivity(networks, mask)
-        h = acyclicity(A, problem.constraint)
+        h = acyclicity(A, task.constraint)
         gradient = networks.gradient(loss + (state.multiplier + 0.5 * state.mu * h) * h)
         minimiser.step(gradient)
-        mask = torch.where((A.detach() > CLAMP) | problem.required, mask, 0.0)
+        mask = torch.where((A.detach() > CLAMP) | required, mask, 0.0)
         value = float(h.detach())
         # In the first subproblem h may be small before anything is learned: tiers rule out cycles.
         if not math.isfinite(value) or (state.stage > 0 and value <= H_THRESHOLD):
             break
         if step % WINDOW == 1:
-            curve.append(_held_out(problem, networks, mask) + _pressure(state, value))
+            held_out = average_loss(networks, task.held_out, mask)
+            curve.append(held_out + _pressure(state, value))
             if not math.isfinite(curve[-1]):
                 value = math.nan
             settled = _settled(curve)
             if math.isnan(value) or settled:
                 break
     done = settled or (state.stage > 0 and value <= H_THRESHOLD)
-    return _updated(problem, networks, replace(state, mask=mask), value, step, done)
+    return _updated(task, networks, replace(state, mask=mask), value, step, done)
 
 
 def _settled(curve: list[float]) -> bool:
@@ -141,13 +145,8 @@ def _pressure(state: GranState, h: float) -> float:
     return (state.multiplier + 0.5 * state.mu * h) * h
 
 
-def _held_out(problem: GranProblem, networks: Networks, mask: torch.Tensor) -> float:
-    with torch.no_grad():
-        return float(negative_log_likelihood(networks, problem.held_out, mask).mean())
-
-
 def _updated(
-    problem: GranProblem,
+    task: NetworkFit,
     networks: Networks,
     state: GranState,
     h: float,
@@ -155,11 +154,11 @@ def _updated(
     done: bool,
 ) -> GranState:
     """Close a subproblem, `done` or cut short: its record, and the next one's multipliers."""
-    record = _record(problem, networks, state, step)
+    record = _record(task, networks, state, step)
     n_steps = state.n_steps + step
     if not math.isfinite(record.objective + h):
         record = replace(record, reason=Stop.NOT_FINITE)
-    elif n_steps >= problem.max_steps and (h > H_THRESHOLD or not done):
+    elif n_steps >= task.options.max_steps and (h > H_THRESHOLD or not done):
         record = replace(record, reason=Stop.MAX_STEPS)
     stuck = h > H_PROGRESS * state.h
     return GranState(
@@ -175,24 +174,44 @@ def _updated(
     )
 
 
-def _record(problem: GranProblem, networks: Networks, state: GranState, step: int) -> TraceRecord:
+def _record(task: NetworkFit, networks: Networks, state: GranState, step: int) -> TraceRecord:
     """Evaluate everything on all training rows, at the end of a subproblem."""
-    loss = negative_log_likelihood(networks, problem.training, state.mask).mean()
+    loss = negative_log_likelihood(networks, task.training, state.mask).mean()
     A = connectivity(networks, state.mask)
-    h = acyclicity(A, problem.constraint)
-    value, s = float(h.detach()), problem.constraint.function.scale
+    found = measured(networks, loss, acyclicity(A, task.constraint))
+    s = task.constraint.function.scale
     return TraceRecord(
         stage=state.stage,
         step=step,
         mu=state.mu,
         s=s,
         s_used=s,
-        objective=float(loss.detach()) + _pressure(state, value),
-        loss=float(loss.detach()),
-        h=value,
-        loss_gradient_norm=float(networks.gradient(loss).norm()),
-        constraint_gradient_norm=float(networks.gradient(h).norm()),
+        objective=found["loss"] + _pressure(state, found["h"]),
         reason=Stop.TOLERANCE,
+        **found,
+    )
+
+
+def _packed(state: GranState) -> PathState:
+    """One vector: parameters, mask, multiplier, mu and h."""
+    numbers = [state.multiplier, state.mu, state.h]
+    arrays = [to_float64(state.values), to_float64(state.mask).ravel(), np.array(numbers)]
+    return PathState(np.concatenate(arrays), state.trace, state.n_steps, state.stage)
+
+
+def _unpacked(saved: PathState, start: GranState, place: Place) -> GranState:
+    sizes = [start.values.numel(), start.mask.numel()]
+    values, mask, numbers = np.split(saved.weights, np.cumsum(sizes))
+    multiplier, mu, h = (float(number) for number in numbers)
+    return GranState(
+        place.put(values),
+        place.put(mask.reshape(start.mask.shape)),
+        multiplier,
+        mu,
+        h,
+        saved.trace,
+        saved.n_steps,
+        saved.stage,
     )
 
 

@@ -14,16 +14,17 @@ is solved by OWL-QN: the same objective, some thousand evaluations, and zeros th
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
 from analyticdag.acyclicity import Acyclicity
 from analyticdag.functions import AnalyticFunction, Truncated
 from analyticdag.nonlinear.autograd import acyclicity
-from analyticdag.nonlinear.networks import Networks, Shape, flat
-from analyticdag.nonlinear.quasi_newton import Minimum, minimise
-from analyticdag.optimize.path import StageResult
+from analyticdag.nonlinear.networks import Networks, Shape, flat, measured
+from analyticdag.nonlinear.quasi_newton import minimise
+from analyticdag.nonlinear.training import NetworkFit, Trained, plain_strength
+from analyticdag.optimize.path import PathState, StageResult, follow
 from analyticdag.optimize.schedule import Schedule, Stage
 from analyticdag.optimize.trace import TraceRecord
 
@@ -33,6 +34,42 @@ LAMBDA2 = 0.005
 def schedule(max_steps: int) -> Schedule:
     """The stages of DAGMA's nonlinear model: mu = 0.1 … 1e-4 at s = 1."""
     return Schedule.geometric(s=(1.0,) * 4, mu=0.1, max_steps=max_steps, tol=1e-6)
+
+
+def train(task: NetworkFit) -> Trained:
+    """Follow the path, on all rows.
+
+    Nothing here is stopped by held-out rows, so none are kept from the search for the graph. The
+    networks that come out have seen them, though: what is refitted are the first draws.
+    """
+    options, place, d = task.options, task.place, task.rows.shape[1]
+    shape = Shape(d, (options.hidden_units,), activation="sigmoid", own_scale=True)
+    networks = task.drawn(shape)
+    first = starting_networks(networks)
+    problem = NetworkProblem(
+        shape,
+        torch.cat([task.training, task.held_out], dim=1),
+        options.function,
+        options.lambda1,
+        options.variance == "equal",
+        place.put(task.masks.allowed),
+        place.put(task.masks.required),
+    )
+    file, start = task.checkpoint, PathState(first.values)
+    saved = None if file is None else file.load(tuple(first.values.shape))
+    if saved is not None:
+        start = replace(saved, weights=place.put(saved.weights))
+    state = follow(
+        problem,
+        schedule(options.max_steps),
+        QuasiNewton(),
+        start,
+        on_stage=None if file is None else file.save,
+        verbose=options.verbose,
+    )
+    strength = connectivity(Networks(shape, state.weights), problem.mask).sqrt()
+    weights = plain_strength(strength)
+    return Trained(networks, weights, options.w_threshold, state.trace, state.n_steps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,36 +130,22 @@ class QuasiNewton:
             h = acyclicity(connectivity(moved, problem.mask), constraint, barrier=True)
             if not bool(h.isfinite()):
                 return math.inf, values
-            objective = stage.mu * (problem.loss(moved) + _decay(moved)) + h
+            decay = 0.5 * LAMBDA2 * flat(moved.parameters).square().sum()
+            objective = stage.mu * (problem.loss(moved) + decay) + h
             return float(objective.detach()), moved.gradient(objective)
 
         prices = stage.mu * problem.penalty(Networks(problem.shape, W))
         found = minimise(smooth, W, prices, max_steps=stage.max_steps, tol=stage.tol)
-        record = _record(problem, constraint, stage, number, found)
+        networks = Networks(problem.shape, found.values)
+        h = acyclicity(connectivity(networks, problem.mask), constraint)
+        record = TraceRecord(
+            stage=number,
+            step=found.n_steps,
+            mu=stage.mu,
+            s=stage.s,
+            s_used=stage.s,
+            objective=found.objective,
+            reason=found.reason,
+            **measured(networks, problem.loss(networks), h),
+        )
         return StageResult(found.values, (record,), found.n_steps)
-
-
-def _decay(networks: Networks) -> torch.Tensor:
-    return 0.5 * LAMBDA2 * flat(networks.parameters).square().sum()
-
-
-def _record(
-    problem: NetworkProblem, constraint: Acyclicity, stage: Stage, number: int, minimum: Minimum
-) -> TraceRecord:
-    """Evaluate everything where a stage ended."""
-    networks = Networks(problem.shape, minimum.values)
-    loss = problem.loss(networks)
-    h = acyclicity(connectivity(networks, problem.mask), constraint)
-    return TraceRecord(
-        stage=number,
-        step=minimum.n_steps,
-        mu=stage.mu,
-        s=stage.s,
-        s_used=stage.s,
-        objective=minimum.objective,
-        loss=float(loss.detach()),
-        h=float(h.detach()),
-        loss_gradient_norm=float(networks.gradient(loss).norm()),
-        constraint_gradient_norm=float(networks.gradient(h).norm()),
-        reason=minimum.reason,
-    )

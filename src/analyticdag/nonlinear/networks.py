@@ -6,6 +6,9 @@ The network of node t maps the other columns to the numbers that describe t: its
 
 All parameters live in one flat vector, `values`: a minimiser steps on that vector, a checkpoint
 saves it, and the tensors of the layers are views into it.
+
+x_t is Gaussian; the logarithm of its standard deviation is the second output (variance="learned")
+or a number of the node's own (variance="constant").
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ import torch
 from torch.nn import functional
 
 LEAK = 0.01  # slope of the leaky ReLU below zero
+_HALF_LOG_TAU = 0.5 * math.log(2.0 * math.pi)
 
 
 @dataclass(frozen=True)
@@ -117,6 +121,77 @@ class Networks:
         return functional.leaky_relu(layer, LEAK)
 
 
+def measured(networks: Networks, loss: torch.Tensor, h: torch.Tensor) -> dict[str, float]:
+    """Return loss and constraint where a stage ended, with their gradients, for its record."""
+    return {
+        "loss": float(loss.detach()),
+        "h": float(h.detach()),
+        "loss_gradient_norm": float(networks.gradient(loss).norm()),
+        "constraint_gradient_norm": float(networks.gradient(h).norm()),
+    }
+
+
 def flat(tensors: Sequence[torch.Tensor]) -> torch.Tensor:
     """One vector of everything in the tensors."""
     return torch.cat([tensor.reshape(-1) for tensor in tensors])
+
+
+def moments(
+    networks: Networks, columns: torch.Tensor, mask: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return mean and log standard deviation of each node in each row, as (d, n)."""
+    outputs = networks(columns, mask)
+    scale = networks.scales[0] if networks.shape.own_scale else outputs[:, 1]
+    return outputs[:, 0], scale
+
+
+def noise_variances(networks: Networks, columns: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    """Return the noise variance of each node, the mean over the rows where it depends on them."""
+    with torch.no_grad():
+        return torch.exp(2.0 * moments(networks, columns, mask)[1]).mean(dim=1)
+
+
+def negative_log_likelihood(
+    networks: Networks, columns: torch.Tensor, mask: torch.Tensor
+) -> torch.Tensor:
+    """Return -log p of each node in each row, as (d, n)."""
+    return gaussian(columns, *moments(networks, columns, mask))
+
+
+def average_loss(networks: Networks, columns: torch.Tensor, mask: torch.Tensor) -> float:
+    """Return the mean of -log p over nodes and rows, as a number."""
+    with torch.no_grad():
+        return float(negative_log_likelihood(networks, columns, mask).mean())
+
+
+def gaussian(columns: torch.Tensor, mean: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
+    """Return the negative logarithm of a Gaussian density with log standard deviation `scale`."""
+    standardised = (columns - mean) * torch.exp(-scale)
+    return 0.5 * standardised * standardised + scale + _HALF_LOG_TAU
+
+
+def sensitivity(networks: Networks, columns: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    """Return E |d log p_t / d x_i| as a (d, d) matrix: how much edge i -> t matters to t."""
+    inputs = columns.detach().clone().requires_grad_()
+    # The target is a constant here: only what flows through the parents counts.
+    densities = gaussian(columns, *moments(networks, inputs, mask)).sum(dim=1)
+    return _by_node(densities, inputs, mask)
+
+
+def slopes(networks: Networks, columns: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    """Return E |d mean_t / d x_i| with the sign of the average slope, as a (d, d) matrix."""
+    inputs = columns.detach().clone().requires_grad_()
+    means = networks(inputs, mask)[:, 0].sum(dim=1)
+    size = _by_node(means, inputs, mask)
+    return size * torch.sign(_by_node(means, inputs, mask, signed=True))
+
+
+def _by_node(
+    totals: torch.Tensor, inputs: torch.Tensor, mask: torch.Tensor, *, signed: bool = False
+) -> torch.Tensor:
+    """Average the (absolute) derivatives of every node's total over the rows."""
+    columns = []
+    for total in totals:
+        (derivative,) = torch.autograd.grad(total, inputs, retain_graph=True)
+        columns.append((derivative if signed else derivative.abs()).mean(dim=1))
+    return torch.stack(columns, dim=1) * mask

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import linalg, stats
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
-from analyticdag.nonlinear.splines import CUT, DEGREE, spline_basis
+from analyticdag.nonlinear.surfaces import CUT, DEGREE, spline_basis
 
 _KNOTS = 8  # ten functions of each parent, as CAM has
 _ROWS_PER_FUNCTION = 3
@@ -35,8 +35,7 @@ class Significance:
 
     def keeps(self, level: float) -> BoolArray:
         """Return the edges whose test rejects at this level."""
-        kept: BoolArray = self.p_value < level
-        return kept
+        return self.p_value < level
 
 
 def significance(X: FloatArray, adjacency: BoolArray) -> Significance:

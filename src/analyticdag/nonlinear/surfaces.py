@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import linalg
+from sklearn.preprocessing import SplineTransformer
 
 from analyticdag._typing import FloatArray, IntArray
-from analyticdag.nonlinear.splines import spline_basis
 
 _KNOTS = 4
 _ROWS_FOR_CURVES = 150  # with fewer rows every g_i is a line
@@ -25,6 +25,35 @@ _SQUEEZE = 1.5  # standard deviations at which tanh bends
 # column share an effect instead of stopping the factorisation.
 _RIDGE = 1e-8
 _LEAST = 1e-7  # of a column's sum of squares that a regression can leave: above what the ridge does
+DEGREE = 3
+CUT = 1e-9  # singular values and eigenvalues below this share of the largest are rounding
+
+
+def spline_basis(column: FloatArray, knots: int) -> FloatArray:
+    """Return orthonormal, centred spline functions of a column; a line for fewer than 3 knots.
+
+    A column of few values has no more functions than tell its values apart, one that does not vary
+    has none.
+    """
+    values = np.unique(column)
+    functions = (column - column.mean())[:, None]
+    if len(values) >= 3 and knots >= 3:
+        transformer = SplineTransformer(
+            degree=DEGREE, knots=_places(column, values, knots)[:, None], include_bias=False
+        )
+        functions = transformer.fit_transform(column[:, None])
+        functions = functions - functions.mean(axis=0)
+    orthonormal, sizes, _ = np.linalg.svd(functions, full_matrices=False)
+    return orthonormal[:, sizes > CUT * max(sizes[0], np.finfo(float).tiny)]
+
+
+def _places(column: FloatArray, values: FloatArray, knots: int) -> FloatArray:
+    """Return where the knots are: at quantiles, each once, or at values where these are few."""
+    shares = np.linspace(0.0, 1.0, knots)
+    places: FloatArray = np.unique(np.quantile(column, shares))
+    if len(places) < min(knots, len(values)):
+        places = np.unique(np.quantile(values, shares)) if len(values) > knots else values
+    return places
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +111,8 @@ class Surfaces:
         left_dropped = np.full(self.d, np.inf)
         for place, parent in enumerate(parents):
             others = (owners != place).all(axis=1)
-            explained = _explained(gram[np.ix_(others, others)], moments[others])
+            slopes = linalg.solve(gram[np.ix_(others, others)], moments[others], assume_a="pos")
+            explained = float(moments[others] @ slopes)
             left_dropped[parent] = max(float(column @ column) - explained, left, least)
         return Fits(
             max(left, least),
@@ -113,18 +143,12 @@ def _unit(functions: FloatArray) -> FloatArray:
     """Centre functions and give them unit length."""
     centred = functions - functions.mean(axis=-1, keepdims=True)
     lengths = np.linalg.norm(centred, axis=-1, keepdims=True)
-    scaled: FloatArray = centred / np.maximum(lengths, np.finfo(float).tiny)
-    return scaled
+    return centred / np.maximum(lengths, np.finfo(float).tiny)
 
 
 def _gram(functions: FloatArray) -> FloatArray:
     gram: FloatArray = functions @ functions.swapaxes(-1, -2)
     return gram + _RIDGE * np.eye(functions.shape[-2])
-
-
-def _explained(gram: FloatArray, moments: FloatArray) -> float:
-    """The sum of squares that least squares explains."""
-    return float(moments @ linalg.solve(gram, moments, assume_a="pos"))
 
 
 def _gains(blocks: FloatArray, orthogonal: FloatArray, residual: FloatArray) -> FloatArray:
@@ -134,5 +158,4 @@ def _gains(blocks: FloatArray, orthogonal: FloatArray, residual: FloatArray) -> 
     gram = _gram(blocks) - overlap @ overlap.swapaxes(-1, -2)
     moments = blocks @ residual
     slopes = np.linalg.solve(gram, moments[:, :, None])[:, :, 0]
-    gains: FloatArray = np.maximum((moments * slopes).sum(axis=1), 0.0)
-    return gains
+    return np.maximum((moments * slopes).sum(axis=1), 0.0)

@@ -1,13 +1,14 @@
-"""Run one of the two methods on a task, from the start or from a checkpoint.
+"""What a method of training gets, and what it leaves behind.
 
-Both leave the same behind: networks to refit, a strength for every edge (absolute sensitivity for
-gran-dag, the norm of the input weights for mlp), and the history. The state of gran-dag is packed
-into one vector, so that one kind of checkpoint file serves every estimator.
+Both methods leave the same: networks to refit, a strength for every edge (absolute sensitivity for
+gran-dag, the norm of the input weights for mlp), and the history. Both keep their state as a
+`PathState`, so that one kind of checkpoint file serves every estimator.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,22 +20,13 @@ from analyticdag.errors import ParameterError
 from analyticdag.fitting.checkpoint import Checkpoint, fingerprint
 from analyticdag.fitting.placement import choose_placement, to_float64, torch_on
 from analyticdag.knowledge import EdgeMasks
-from analyticdag.nonlinear import gran_dag, mlp
-from analyticdag.nonlinear.likelihood import sensitivity
 from analyticdag.nonlinear.networks import Networks, Shape
 from analyticdag.nonlinear.options import NetworkOptions
-from analyticdag.optimize.path import PathState, follow
 from analyticdag.optimize.trace import Stop, Trace
 
+# What decides the networks that come out; a checkpoint of other settings is refused.
 _SETTINGS = (
-    "model",
-    "function",
-    "variance",
-    "hidden_units",
-    "lambda1",
-    "max_steps",
-    "dtype",
-    "seed",
+    *("model", "function", "variance", "hidden_units", "lambda1", "max_steps", "dtype", "seed"),
 )
 
 
@@ -75,6 +67,15 @@ class NetworkFit:
     masks: EdgeMasks
     place: Place
 
+    def drawn(self, shape: Shape) -> Networks:
+        """Return networks as first drawn, here."""
+        return Networks.drawn(shape, self.options.seed, self.place.dtype, self.place.device)
+
+    @cached_property
+    def constraint(self) -> Acyclicity:
+        """The constraint, at its own s."""
+        return Acyclicity(self.options.function)
+
     @property
     def checkpoint(self) -> Checkpoint | None:
         """The file of this fit, if one was asked for."""
@@ -105,97 +106,6 @@ class Trained:
         return last
 
 
-def train_gran_dag(task: NetworkFit) -> Trained:
-    """Train GraN-DAG until its graph is acyclic."""
-    options, place, d = task.options, task.place, task.rows.shape[1]
-    constant = options.variance == "constant"
-    shape = Shape(d, (options.hidden_units,) * 2, 1 if constant else 2, own_scale=constant)
-    networks = Networks.drawn(shape, options.seed, place.dtype, place.device)
-    required = torch.as_tensor(task.masks.required, device=place.device)
-    problem = gran_dag.GranProblem(
-        task.training,
-        task.held_out,
-        Acyclicity(options.function),
-        required,
-        options.seed,
-        options.max_steps,
-    )
-    start = gran_dag.GranState(networks.values, place.put(task.masks.allowed))
-    file = task.checkpoint
-    saved = None if file is None else file.load(_packed(start).weights.shape)
-    state = gran_dag.train(
-        problem,
-        networks,
-        start if saved is None else _unpacked(saved, start, place),
-        on_stage=None if file is None else lambda now: file.save(_packed(now)),
-        verbose=options.verbose,
-    )
-    networks = Networks(shape, state.values)
-    strength = sensitivity(networks, task.training, state.mask) + state.mask * _TINY
-    return Trained(networks, _plain(strength), 0.0, state.trace, state.n_steps)
-
-
-def train_mlp(task: NetworkFit) -> Trained:
-    """Follow the path of DAGMA's network, on all rows.
-
-    Nothing here is stopped by held-out rows, so none are kept from the search for the graph. The
-    networks that come out have seen them, though: what is refitted are the first draws.
-    """
-    options, place, d = task.options, task.place, task.rows.shape[1]
-    shape = Shape(d, (options.hidden_units,), activation="sigmoid", own_scale=True)
-    networks = Networks.drawn(shape, options.seed, place.dtype, place.device)
-    first = mlp.starting_networks(networks)
-    problem = mlp.NetworkProblem(
-        shape,
-        torch.cat([task.training, task.held_out], dim=1),
-        options.function,
-        options.lambda1,
-        options.variance == "equal",
-        place.put(task.masks.allowed),
-        place.put(task.masks.required),
-    )
-    file, start = task.checkpoint, PathState(first.values)
-    saved = None if file is None else file.load(tuple(first.values.shape))
-    if saved is not None:
-        start = replace(saved, weights=place.put(saved.weights))
-    state = follow(
-        problem,
-        mlp.schedule(options.max_steps),
-        mlp.QuasiNewton(),
-        start,
-        on_stage=None if file is None else file.save,
-        verbose=options.verbose,
-    )
-    strength = mlp.connectivity(Networks(shape, state.weights), problem.mask).sqrt()
-    return Trained(networks, _plain(strength), options.w_threshold, state.trace, state.n_steps)
-
-
-# An edge that gran-dag did not mask is an edge, even if no output moves with it.
-_TINY = 1e-30
-
-
-def _plain(strength: torch.Tensor) -> FloatArray:
+def plain_strength(strength: torch.Tensor) -> FloatArray:
+    """Return the strengths of edges as an array; zero where they are not finite."""
     return np.nan_to_num(to_float64(strength), posinf=0.0)
-
-
-def _packed(state: gran_dag.GranState) -> PathState:
-    """One vector: parameters, mask, multiplier, mu and h."""
-    numbers = [state.multiplier, state.mu, state.h]
-    arrays = [to_float64(state.values), to_float64(state.mask).ravel(), np.array(numbers)]
-    return PathState(np.concatenate(arrays), state.trace, state.n_steps, state.stage)
-
-
-def _unpacked(saved: PathState, start: gran_dag.GranState, place: Place) -> gran_dag.GranState:
-    sizes = [start.values.numel(), start.mask.numel()]
-    values, mask, numbers = np.split(saved.weights, np.cumsum(sizes))
-    multiplier, mu, h = (float(number) for number in numbers)
-    return gran_dag.GranState(
-        place.put(values),
-        place.put(mask.reshape(start.mask.shape)),
-        multiplier,
-        mu,
-        h,
-        saved.trace,
-        saved.n_steps,
-        saved.stage,
-    )

@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from analyticdag._parameters import LARGEST, number, whole
+from analyticdag._parameters import whole
 from analyticdag._typing import FloatArray
 from analyticdag._validation import column_names
 from analyticdag.effects import Outcome
-from analyticdag.effects.known import position_of
-from analyticdag.errors import ParameterError
+from analyticdag.effects.what_if import set_columns
 from analyticdag.fitting.fitted import GraphEstimator
 
 # Rows that a distribution is read from: the ends of an interval of 95 % are then known to about
@@ -24,22 +23,12 @@ from analyticdag.fitting.fitted import GraphEstimator
 N_DRAWS = 10_000
 
 
-def position(model: GraphEstimator, name: Hashable, what: str) -> int:
-    """Return the column of a name, or of a position."""
-    return position_of(column_names(model, len(model.mean_)), name, what)
-
-
 def draw(
     model: GraphEstimator, networks: Any, n: int, do: Mapping[Hashable, float], seed: int | None
 ) -> FloatArray:
     """Draw n rows in the units of the data; columns in `do` are set to its values."""
-    if not isinstance(do, Mapping):
-        raise ParameterError(f"do must map columns to values, as {{'X': 1.0}}; got {do!r}")
-    setting = {
-        position(model, name, "do"): number(f"do[{name!r}]", value, -LARGEST)
-        for name, value in do.items()
-    }
     d = len(model.mean_)
+    setting = set_columns(column_names(model, d), do)
     noise = np.random.default_rng(seed).standard_normal((whole("n", n, 1), d))
     rows = np.zeros_like(noise)
     varies = model.noise_variances_ > 0.0

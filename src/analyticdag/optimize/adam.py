@@ -28,14 +28,14 @@ import numpy as np
 from array_api_compat import array_namespace, is_numpy_array
 
 from analyticdag._arrays import quiet
-from analyticdag._parameters import choice, shown
+from analyticdag._parameters import choice, shown, whole
 from analyticdag._typing import Array, FloatArray
 from analyticdag.algorithm1 import OUTSIDE, SHORT_SERIES
 from analyticdag.errors import DataError, OutsideDomainError, ParameterError
 from analyticdag.optimize.path import StageResult, Traits, check_path
 from analyticdag.optimize.problem import Problem
 from analyticdag.optimize.push import Push, push_of
-from analyticdag.optimize.schedule import Schedule, Stage, check_count, check_positive
+from analyticdag.optimize.schedule import Schedule, Stage, check_positive
 from analyticdag.optimize.trace import Stop, TraceRecord
 from analyticdag.progress import Step
 
@@ -90,9 +90,9 @@ class Adam:
                 inside = False
         if not inside:
             raise ParameterError(f"betas must be two numbers in [0, 1), not {self.betas!r}")
-        check_count("check_every", self.check_every)
+        whole("check_every", self.check_every, 1)
         if self.record_every is not None:
-            check_count("record_every", self.record_every)
+            whole("record_every", self.record_every, 1)
         check_path(self.schedule, self.start)
         choice("dtype", self.dtype, (None, "float64", "float32"))
         if not isinstance(self.device, str | None):

@@ -90,8 +90,7 @@ def is_minimiser(candidate: Any) -> bool:
 
 def traits_of(minimiser: Minimiser) -> Traits:
     """Return what the minimiser says about itself, or the defaults."""
-    traits: Traits = getattr(minimiser, "traits", Traits())
-    return traits
+    return getattr(minimiser, "traits", Traits())
 
 
 def schedule_of(minimiser: Minimiser) -> Schedule:

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from analyticdag._parameters import whole
 from analyticdag.errors import ParameterError
 
 
@@ -31,7 +32,7 @@ class Stage:
         check_positive("mu", self.mu)
         check_positive("s", self.s)
         check_positive("tol", self.tol)
-        check_count("max_steps", self.max_steps)
+        whole("max_steps", self.max_steps, 1)
 
 
 @dataclass(frozen=True)
@@ -95,9 +96,3 @@ def check_positive(name: str, value: float) -> None:
     """Refuse what is not a positive number."""
     if not isinstance(value, int | float) or not math.isfinite(value) or value <= 0:
         raise ParameterError(f"{name} must be a positive number, not {value!r}")
-
-
-def check_count(name: str, value: int) -> None:
-    """Refuse what is not a whole number of at least 1."""
-    if not isinstance(value, int) or value < 1:
-        raise ParameterError(f"{name} must be a whole number of at least 1, not {value!r}")

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from analyticdag.effects import Known, total_effect
-from analyticdag.effects.words import lines
+from analyticdag.effects.effect import lines
 from analyticdag.errors import AnalyticDAGError
 from analyticdag.io.run import SavedRun
 

@@ -20,9 +20,9 @@ import markupsafe
 from analyticdag._files import write_text
 from analyticdag.drawing.picture import BOXES, Picture
 from analyticdag.io.folder import made
-from analyticdag.io.ladder import RungRecord
 from analyticdag.io.outputs import reserved
 from analyticdag.io.run import SavedRun
+from analyticdag.io.state import RungRecord
 from analyticdag.report.answers import answers
 from analyticdag.report.cautions import explained, in_short, urgent
 from analyticdag.report.discrete import part_lines, weight_notes

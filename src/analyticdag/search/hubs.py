@@ -110,8 +110,7 @@ def likely_parents(
     G, c = S[np.ix_(candidates, candidates)] / noise, S[candidates, node] / noise
     probability = parent_probabilities(G, c, float(S[node, node]) / noise, n_samples, stop)
     ranked = np.argsort(-probability, kind="stable")
-    chosen: IntArray = candidates[ranked[probability[ranked] > 0.5]]
-    return chosen
+    return candidates[ranked[probability[ranked] > 0.5]]
 
 
 def revisit_hubs(search: Search) -> None:
@@ -128,8 +127,7 @@ def revisit_hubs(search: Search) -> None:
 def hubs(search: Search) -> IntArray:
     """Nodes with very many parents, in the order."""
     graph, many = search.graph, HUB * search.setting.moments.samples_of
-    found: IntArray = graph.order[graph.count[graph.order] > many[graph.order]]
-    return found
+    return graph.order[graph.count[graph.order] > many[graph.order]]
 
 
 def weigh_all(search: Search, node: int, rules: Rules) -> None:

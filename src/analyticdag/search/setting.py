@@ -94,8 +94,7 @@ class Setting:
     def price(self) -> FloatArray:
         """Share of a node's residual variance (equal: of the noise) a parent must explain."""
         relative = self.penalty / self.moments.samples_of
-        price: FloatArray = relative if self.equal else -np.expm1(-relative)
-        return price
+        return relative if self.equal else -np.expm1(-relative)
 
     def rules(self, noise: float | None = None, patience: int = PATIENT) -> kernels.Rules:
         """What a parent must be worth, at this noise level (None: the setting's)."""

@@ -143,13 +143,11 @@ class Rests:
     @property
     def levels(self) -> FloatArray:
         """Estimates of the variance of each node given all nodes placed."""
-        levels: FloatArray = self._own([part.levels for part in self.parts])
-        return levels
+        return self._own([part.levels for part in self.parts])
 
     def may_qualify(self, limit: float) -> BoolArray:
         """Nodes whose residual variance may be below `limit` for some choice of parents."""
-        may: BoolArray = self._own([part.may_qualify(limit) for part in self.parts])
-        return may
+        return self._own([part.may_qualify(limit) for part in self.parts])
 
     def _own(self, values: list[Any]) -> Any:
         return np.array(values)[self.of, np.arange(len(self.of))]

@@ -2,16 +2,16 @@
 
     simulate("ER2", n_nodes=100, n_samples=1000, noise="gumbel", seed=7)
 
-is four independent draws, each with its own generator derived from the seed: the *graph*
-(``random_graphs``), the *weights* (``weights``), the *noise* (``noise``) and, for nonlinear
-equations, the *functions* (``mechanisms``). Another noise or another number of rows therefore
+is four independent draws, each with its own generator derived from the seed: the *graph* and the
+*weights* (``random_graphs``), the *noise* (``noise``) and, for nonlinear equations, the *functions*
+(``mechanisms``). Another noise or another number of rows therefore
 leaves the graph and the weights as they were. Nothing touches NumPy's global state.
 
     simulate("UD1.5", n_nodes=50, n_samples=1000, effects=(0.02, 2.0), units=(0.1, 10.0))
 
 is closer to measured tables: uneven degrees, effects over two decades with as many weak as strong
 ones, columns in units of their own. ``violations`` lists what measured tables do besides; with
-``discrete=0.5`` half of the columns are yes/no, ordered or categories (``mixed``).
+``discrete=0.5`` half of the columns are yes/no, ordered or categories (``mechanisms``).
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, get_args
 
 import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike
 
-from analyticdag._parameters import flag, number, shown, whole
+from analyticdag._parameters import choice, flag, number, shown, whole
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.errors import ParameterError
 from analyticdag.graphs import to_networkx
@@ -33,14 +33,22 @@ from analyticdag.graphs.convert import square_matrix
 from analyticdag.simulate.mechanisms import (
     WEIGHTED,
     MechanismName,
-    check_mechanism,
+    draw_kinds,
+    record_by_level,
+    run_conditional,
     run_equations,
 )
-from analyticdag.simulate.mixed import draw_kinds, record_by_level, run_conditional
-from analyticdag.simulate.noise import NoiseName, NoiseScale, check_noise, draw_noise, node_scales
-from analyticdag.simulate.random_graphs import check_generator, parse_code, random_dag
+from analyticdag.simulate.noise import NoiseName, NoiseScale, draw_noise, node_scales
+from analyticdag.simulate.random_graphs import (
+    check_generator,
+    check_range,
+    draw_units,
+    effect_weights,
+    parse_code,
+    random_dag,
+    uniform_weights,
+)
 from analyticdag.simulate.violations import add_hidden_causes, pool_regimes, to_codes
-from analyticdag.simulate.weights import check_range, draw_units, effect_weights, uniform_weights
 
 # A matrix of this many nodes takes 80 GB, a table of so many cells as well.
 MOST_NODES, MOST_CELLS = 100_000, 10**10
@@ -84,8 +92,7 @@ class Simulation:
     @property
     def adjacency_matrix(self) -> IntArray:
         """The true graph as 0/1 entries, [i, j] for i -> j."""
-        edges: IntArray = (self.weights != 0.0).astype(np.int64)
-        return edges
+        return (self.weights != 0.0).astype(np.int64)
 
 
 def simulate(
@@ -144,7 +151,7 @@ def simulate(
     wanted = check_range("weight_range", weight_range)
     sizes, factors = _check_sizes(mechanism, noise, effects=effects, units=units)
     scales = node_scales(noise_scale, d, scale_rng)
-    kinds = draw_kinds(d, _share(discrete), others[1]) if discrete else None
+    kinds = draw_kinds(d, number("discrete", discrete, 0.0, 1.0), others[1]) if discrete else None
     edges = random_dag(graph, d, graph_rng)
     weights = _weights(edges, mechanism, wanted, sizes, scales, weights_rng)
     data = sample(
@@ -214,8 +221,8 @@ def sample(
     check_generator("rng", rng)
     if functions_rng is not None:
         check_generator("functions_rng", functions_rng)
-    check_noise(noise)
-    check_mechanism(mechanism)
+    choice("noise", noise, get_args(NoiseName))
+    choice("mechanism", mechanism, get_args(MechanismName))
     hidden = whole("hidden", hidden, 0, MOST_NODES)
     regimes = whole("regimes", regimes, 1, MOST_NODES)
     levels = None if levels is None else whole("levels", levels, 2, what="None, or a whole number")
@@ -286,10 +293,6 @@ def _check_codes(
         raise ParameterError(
             "discrete columns are codes: leave standardize=False and levels=None with discrete"
         )
-
-
-def _share(discrete: float) -> float:
-    return number("discrete", discrete, 0.0, 1.0)
 
 
 def _check_seed(seed: Any) -> int | tuple[int, ...] | None:

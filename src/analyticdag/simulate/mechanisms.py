@@ -1,4 +1,4 @@
-"""How a node depends on its parents: one class per mechanism, applied in causal order.
+"""How a node depends on its parents: one function per mechanism, applied in causal order.
 
 - ``linear``    x_j = Σ_i W[i, j] x_i + e_j
 - ``bent``      x_j = Σ_i W[i, j] (x_i + c_ij |x_i|) + e_j, c_ij = ±U(0.1, 0.5): another slope on
@@ -10,37 +10,39 @@
 The settings of the last three are those of the NOTEARS-MLP simulator. A Gaussian process draw
 is made with random Fourier features (Rahimi and Recht 2007): linear instead of cubic in the
 number of rows, and the function is the same however many rows are asked for.
+
+With `discrete=0.5` half of the columns are yes/no, ordered or categories. Codes are 0, 1, …; levels
+have unequal shares.
+
+| mechanism       | how discrete columns come about                                               |
+|-----------------|-------------------------------------------------------------------------------|
+| `"linear"`      | the equations are linear, and some columns are recorded by level: cuts of a    |
+|                 | normal variable; the levels of a category have lost their order               |
+| `"conditional"` | level by level: a number has a mean for each level of its parents, a discrete |
+|                 | column probabilities that are logistic in its parents                         |
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 import numpy as np
 from scipy import sparse
 from scipy.special import expit
 
-from analyticdag._parameters import choice
 from analyticdag._typing import FloatArray, IntArray
 from analyticdag.graphs import topological_order
 
-__all__ = ["WEIGHTED", "MechanismName", "check_mechanism", "run_equations", "signed_uniform"]
-
 MechanismName: TypeAlias = Literal["linear", "bent", "conditional", "mlp", "gp", "additive"]
-
 WEIGHTED = ("linear", "bent", "conditional")  # mechanisms whose edges have a weight
-
 _HIDDEN_UNITS = 100
 _FOURIER_FEATURES = 500
-
 # (values of the parents, one row per parent; generator of the functions) -> values
 _Function: TypeAlias = Callable[[FloatArray, np.random.Generator], FloatArray]
-
-
-def check_mechanism(mechanism: str) -> None:
-    """Refuse an unknown name."""
-    choice("mechanism", mechanism, get_args(MechanismName))
+KINDS = ("yes/no", "ordered", "category")
+_LEVELS = (3, 5)  # of ordered columns and categories
+_LOGISTIC = 1.7  # brings the logistic distribution to about variance one
 
 
 def run_equations(
@@ -52,7 +54,6 @@ def run_equations(
     functions_rng: np.random.Generator,
 ) -> FloatArray:
     """Return the (n, d) data that the equations make of the (n, d) noise."""
-    check_mechanism(mechanism)
     by_head = sparse.csc_array(weights)
     # One row per variable while we work: a node reads and writes whole variables.
     X = np.array(noise.T, order="C")
@@ -87,22 +88,19 @@ def _bent(parents: FloatArray, rng: np.random.Generator) -> FloatArray:
 def _mlp(parents: FloatArray, rng: np.random.Generator) -> FloatArray:
     inner = signed_uniform(0.5, 2.0, (_HIDDEN_UNITS, len(parents)), rng)
     outer = signed_uniform(0.5, 2.0, _HIDDEN_UNITS, rng)
-    values: FloatArray = outer @ expit(inner @ parents)
-    return values
+    return outer @ expit(inner @ parents)
 
 
 def _gaussian_process(parents: FloatArray, rng: np.random.Generator) -> FloatArray:
     frequency = rng.standard_normal((_FOURIER_FEATURES, len(parents)))
     phase = rng.uniform(0.0, 2.0 * np.pi, size=(_FOURIER_FEATURES, 1))
     amplitude = rng.standard_normal(_FOURIER_FEATURES) * np.sqrt(2.0 / _FOURIER_FEATURES)
-    values: FloatArray = amplitude @ np.cos(frequency @ parents + phase)
-    return values
+    return amplitude @ np.cos(frequency @ parents + phase)
 
 
 def _additive(parents: FloatArray, rng: np.random.Generator) -> FloatArray:
     terms = np.stack([_gaussian_process(parent[None, :], rng) for parent in parents])
-    values: FloatArray = terms.sum(axis=0)
-    return values
+    return terms.sum(axis=0)
 
 
 _NONLINEAR: dict[str, _Function] = {
@@ -110,3 +108,74 @@ _NONLINEAR: dict[str, _Function] = {
     "gp": _gaussian_process,
     "additive": _additive,
 }
+
+
+def draw_kinds(n_nodes: int, share: float, rng: np.random.Generator) -> tuple[str, ...]:
+    """Draw which columns are discrete, and in which way: one third each."""
+    chosen = rng.permutation(n_nodes)[: round(share * n_nodes)]
+    kinds = ["number"] * n_nodes
+    for turn, node in enumerate(chosen.tolist()):
+        kinds[node] = KINDS[turn % len(KINDS)]
+    return tuple(kinds)
+
+
+def record_by_level(X: FloatArray, kinds: tuple[str, ...], rng: np.random.Generator) -> FloatArray:
+    """Cut discrete columns into levels."""
+    X = X.copy()
+    for j, kind in enumerate(kinds):
+        if kind != "number":
+            codes = _cut(X[:, j], _shares(kind, rng))
+            X[:, j] = rng.permutation(codes.max() + 1)[codes] if kind == "category" else codes
+    return X
+
+
+def run_conditional(
+    weights: FloatArray, noise: FloatArray, kinds: tuple[str, ...], rng: np.random.Generator
+) -> FloatArray:
+    """Return the (n, d) data of conditional Gaussian and logistic equations."""
+    X, by_head = noise.copy(), sparse.csc_array(weights)
+    for j in topological_order(weights):
+        entries = slice(by_head.indptr[j], by_head.indptr[j + 1])
+        parents = by_head.indices[entries].tolist()
+        shares = _shares(kinds[j], rng)
+        n_sums = len(shares) if kinds[j] == "category" else 1
+        sums = np.zeros((len(X), n_sums))
+        for weight, i in zip(by_head.data[entries], parents, strict=True):
+            sums += weight * _contribution(X[:, i], kinds[i], n_sums, rng)
+        X[:, j] = _drawn(sums, X[:, j], kinds[j], shares, rng)
+    return X
+
+
+def _contribution(x: FloatArray, kind: str, n_sums: int, rng: np.random.Generator) -> FloatArray:
+    """Return what a parent adds to each of the sums of its child, in standard units."""
+    if kind == "category":
+        effects = rng.standard_normal((int(x.max()) + 1, n_sums))
+        parts = effects[x.astype(np.int64)]
+    else:
+        sizes = rng.standard_normal(n_sums) if n_sums > 1 else np.ones(1)
+        parts = np.outer(x, sizes)
+    spread = np.sqrt(np.mean((parts - parts.mean(axis=0)) ** 2))
+    return (parts - parts.mean(axis=0)) / (spread if spread > 0.0 else 1.0)
+
+
+def _drawn(
+    sums: FloatArray, noise: FloatArray, kind: str, shares: FloatArray, rng: np.random.Generator
+) -> FloatArray:
+    """Draw a column given the sums over its parents."""
+    if kind == "number":
+        return sums[:, 0] + noise
+    if kind == "category":
+        utility = _LOGISTIC * sums + rng.gumbel(size=sums.shape) + np.log(shares)
+        return utility.argmax(axis=1).astype(np.float64)
+    latent = sums[:, 0] + rng.logistic(size=len(sums)) / _LOGISTIC
+    return _cut(latent, shares).astype(np.float64)
+
+
+def _shares(kind: str, rng: np.random.Generator) -> FloatArray:
+    """Draw the shares of the levels: half even, half by chance."""
+    n_levels = 2 if kind == "yes/no" else int(rng.integers(_LEVELS[0], _LEVELS[1] + 1))
+    return 0.5 / n_levels + 0.5 * rng.dirichlet(np.ones(n_levels))
+
+
+def _cut(x: FloatArray, shares: FloatArray) -> IntArray:
+    return np.digitize(x, np.quantile(x, np.cumsum(shares)[:-1]))

@@ -1,4 +1,4 @@
-"""Random DAGs of the benchmarks, named by a code: ``"ER2"``, ``"SF4"``, ``"BP1"``, ``"UD1.5"``.
+"""Random DAGs, named by a code such as ``"ER2"``, ``"SF4"``, ``"BP1"``, ``"UD1.5"``, and weights.
 
 The number k after the letters asks for k edges per node (the field's custom: ER2 has 2d
 edges, an average degree of 4). The first three families follow the simulators of NOTEARS and
@@ -15,6 +15,8 @@ DAGMA, so that results compare:
   an effect, both log-normal, and pairs are drawn in proportion to the product of the two.
 
 Labels are permuted at the end: the position of a node says nothing about its place.
+
+The sizes of the weights are uniform, or effects over decades; columns may have units of their own.
 """
 
 from __future__ import annotations
@@ -26,10 +28,10 @@ from typing import Any
 import numpy as np
 
 from analyticdag._parameters import shown, whole
-from analyticdag._typing import BoolArray, IntArray
+from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.errors import ParameterError
-
-__all__ = ["check_generator", "parse_code", "random_dag"]
+from analyticdag.graphs import topological_order
+from analyticdag.simulate.mechanisms import signed_uniform
 
 # Deviation of the logarithms of UD's weights: one node in 40 weighs seven times the median.
 _UNEVENNESS = 1.0
@@ -122,3 +124,50 @@ _FAMILIES: dict[str, Callable[[int, Any, np.random.Generator], tuple[IntArray, I
     "BP": _bipartite,
     "UD": _uneven,
 }
+
+
+def uniform_weights(
+    edges: BoolArray, low: float, high: float, rng: np.random.Generator
+) -> FloatArray:
+    """Draw ±U(low, high) for every edge."""
+    weights = np.zeros(edges.shape)
+    weights[edges] = signed_uniform(low, high, int(edges.sum()), rng)
+    return weights
+
+
+def effect_weights(
+    edges: BoolArray, sizes: tuple[float, float], scales: FloatArray, rng: np.random.Generator
+) -> FloatArray:
+    """Draw the size of every effect, log-uniform, and return the weights that give it.
+
+    An effect is in noise scales of the child per standard deviation of the parent, so that a
+    parent far down the graph, which varies a lot, has no larger effects than the others.
+    """
+    size = draw_units(sizes, int(edges.sum()), rng)
+    weights = np.zeros(edges.shape)
+    weights[edges] = np.where(rng.random(len(size)) < 0.5, -size, size)
+    mixing = np.diag(scales)  # column j: how x_j depends on the standard noise of every node
+    for j in topological_order(edges):
+        parents = np.flatnonzero(edges[:, j])
+        if len(parents):
+            sd = np.linalg.norm(mixing[:, parents], axis=0)
+            weights[parents, j] *= scales[j] / sd
+            mixing[:, j] += mixing[:, parents] @ weights[parents, j]
+    return weights
+
+
+def draw_units(bounds: tuple[float, float], size: int, rng: np.random.Generator) -> FloatArray:
+    """Draw log-uniform factors."""
+    low, high = np.log(bounds)
+    return np.asarray(np.exp(rng.uniform(low, high, size=size)), dtype=np.float64)
+
+
+def check_range(name: str, bounds: tuple[float, float]) -> tuple[float, float]:
+    """Read (low, high), both positive."""
+    try:
+        low, high = (float(bound) for bound in bounds)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ParameterError(f"{name} must be (low, high); got {shown(bounds)}") from error
+    if not 0.0 < low <= high < np.inf:
+        raise ParameterError(f"{name} needs 0 < low <= high; got {shown(bounds)}")
+    return low, high

@@ -45,13 +45,11 @@ def pool_regimes(
         shift[regime, changed] = rng.uniform(-1.0, 1.0, len(changed)) * scales[changed]
         stretch[regime, changed] = 2.0 ** rng.uniform(-1.0, 1.0, len(changed))
     regime_of_row = rng.integers(count, size=n)
-    pooled: FloatArray = noise * stretch[regime_of_row] + shift[regime_of_row]
-    return pooled
+    return noise * stretch[regime_of_row] + shift[regime_of_row]
 
 
 def to_codes(X: FloatArray, levels: int) -> FloatArray:
     """Record every column as one of a few codes; the outer ones take the tails."""
     sd = X.std(axis=0)
     z = (X - X.mean(axis=0)) / np.where(sd > 0, sd, 1.0)
-    codes: FloatArray = np.clip(np.floor((z + _WIDTH) * (levels / (2.0 * _WIDTH))), 0, levels - 1)
-    return codes
+    return np.clip(np.floor((z + _WIDTH) * (levels / (2.0 * _WIDTH))), 0, levels - 1)

@@ -98,10 +98,7 @@ def _fits(
     """Yield what each resample found, in the order of their numbers."""
     work = joblib.delayed(fit_resample)
     parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator")
-    fits: Iterator[FoundEdges] = parallel(
-        work(estimator, data, scheme, number, os.getpid()) for number in numbers
-    )
-    return fits
+    return parallel(work(estimator, data, scheme, number, os.getpid()) for number in numbers)
 
 
 def single_threaded(estimator: Any) -> Any:

@@ -8,7 +8,7 @@
 | `cells.py`      | `Cells`: names and columns of cells, whatever they came from                |
 | `text.py`       | delimited text to cells                                                     |
 | `files.py`      | which format a file has, and who reads it                                   |
-| `numbers.py`    | numbers as people write them; `dates.py` the same for dates                 |
+| `numbers.py`    | numbers and dates as people write them                                      |
 | `recipe.py`     | `Recipe`: how each column becomes numbers, kept for rows that come later    |
 | `kinds.py`      | what a column is                                                            |
 | `categories.py` | which levels of a category stand for themselves; their scores               |

@@ -51,7 +51,7 @@ def scored(columns: Sequence[Column], values: FloatArray) -> tuple[tuple[Column,
     """Give the levels of categories their scores; `values` are those of the columns taken."""
     taken = [k for k, column in enumerate(columns) if column.taken]
     blocks = {
-        place: _indicators(values[:, place], len(columns[k].levels))
+        place: (values[:, [place]] == np.arange(len(columns[k].levels))).astype(np.float64)
         for place, k in enumerate(taken)
         if columns[k].kind == Kind.CATEGORY and not columns[k].scores
     }
@@ -69,11 +69,6 @@ def scored(columns: Sequence[Column], values: FloatArray) -> tuple[tuple[Column,
     return tuple(found), numbers
 
 
-def _indicators(codes: FloatArray, n_levels: int) -> FloatArray:
-    marks: FloatArray = (codes[:, None] == np.arange(n_levels)).astype(np.float64)
-    return marks
-
-
 def _unit(block: FloatArray) -> FloatArray:
     """Return columns with mean 0 and variance 1, gaps at the mean."""
     seen = ~np.isnan(block)
@@ -82,8 +77,7 @@ def _unit(block: FloatArray) -> FloatArray:
     mean = np.nansum(small, axis=0) / np.maximum(seen.sum(axis=0), 1)
     centred = np.where(seen, small - mean, 0.0)
     sd = np.sqrt(np.mean(centred**2, axis=0))
-    unit: FloatArray = centred / np.where(sd > 0.0, sd, 1.0)
-    return unit
+    return centred / np.where(sd > 0.0, sd, 1.0)
 
 
 def _scores(indicators: FloatArray, others: FloatArray) -> FloatArray:
@@ -106,5 +100,4 @@ def _scores(indicators: FloatArray, others: FloatArray) -> FloatArray:
     order = np.argsort(scores, kind="stable")
     steps = np.maximum(np.diff(scores[order]), _APART)
     scores[order] = scores[order[0]] + np.concatenate([[0.0], np.cumsum(steps)])
-    found: FloatArray = np.round(scores, 9)
-    return found
+    return np.round(scores, 9)

@@ -227,8 +227,7 @@ def _mixed(points: list[FloatArray], steps: list[FloatArray]) -> FloatArray:
         return points[-1]
     differences = np.diff(np.array(steps), axis=0).T
     shares = np.linalg.lstsq(differences, steps[-1], rcond=1e-10)[0]
-    mixed: FloatArray = points[-1] - np.diff(np.array(points), axis=0).T @ shares
-    return mixed
+    return points[-1] - np.diff(np.array(points), axis=0).T @ shares
 
 
 def _unpacked(
@@ -244,8 +243,7 @@ def pair_counts(X: FloatArray, weights: FloatArray | None = None) -> IntArray:
     """Return in how many rows both columns of a pair are there."""
     seen = (~np.isnan(X)).astype(np.float64)
     weighed = seen if weights is None else seen * weights[:, None]
-    counts: IntArray = np.rint(seen.T @ weighed).astype(np.int64)
-    return counts
+    return np.rint(seen.T @ weighed).astype(np.int64)
 
 
 def effective_rows(X: FloatArray, S: FloatArray, weights: FloatArray | None = None) -> int:

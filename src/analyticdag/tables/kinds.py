@@ -21,8 +21,7 @@ from analyticdag._typing import FloatArray
 from analyticdag.errors import ParameterError
 from analyticdag.tables.categories import FEWEST_ROWS, group_levels
 from analyticdag.tables.cells import Cells, short, text_of
-from analyticdag.tables.dates import format_of
-from analyticdag.tables.numbers import style_of
+from analyticdag.tables.numbers import format_of, style_of
 from analyticdag.tables.recipe import OTHER, Column, Kind, key_of, level_of, plain_numbers
 
 # Names that people and programs give to identifiers.

@@ -88,8 +88,7 @@ class Cuts:
             # ∫ h_m φ = -h_{m-1} φ / √m between two ends
             found[m - 1] = scores @ -np.diff(here * density) / np.sqrt(m)
             before, here = here, (finite * here - np.sqrt(m - 1) * before) / np.sqrt(m)
-        unit: FloatArray = found / np.sqrt(found[0])  # the variance of the scores is a_1
-        return unit
+        return found / np.sqrt(found[0])  # the variance of the scores is a_1
 
 
 def counted(values: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, FloatArray]:
@@ -101,14 +100,12 @@ def counted(values: FloatArray, weights: FloatArray | None) -> tuple[FloatArray,
 
 
 def _density(z: FloatArray) -> FloatArray:
-    density: FloatArray = np.exp(-0.5 * z * z) / np.sqrt(2.0 * np.pi)
-    return density
+    return np.exp(-0.5 * z * z) / np.sqrt(2.0 * np.pi)
 
 
 def number_series() -> FloatArray:
     """The coefficients of a number: it is its own score."""
-    first: FloatArray = np.eye(1, TERMS)[0]
-    return first
+    return np.eye(1, TERMS)[0]
 
 
 def latent_correlations(R: FloatArray, series: FloatArray) -> FloatArray:
@@ -186,8 +183,7 @@ def score_variances(Z: FloatArray, R: FloatArray, weights: FloatArray | None = N
     four = np.sum(share * square**2, axis=0)
     variance = two_two - R * (three_one + three_one.T)
     variance += R**2 / 4.0 * (four[:, None] + four + 2.0 * two_two)
-    above: FloatArray = np.maximum(variance, _ROUNDING)
-    return above
+    return np.maximum(variance, _ROUNDING)
 
 
 def efficiency(variance: FloatArray, latent: FloatArray, series: FloatArray) -> FloatArray:

@@ -28,8 +28,7 @@ def recipe_of(X: Any, kinds: Mapping[str, Any] | None) -> Recipe | None:
             f"kinds must map names of columns to what they are, or be None, not {shown(kinds)}"
         )
     if isinstance(X, NamedColumns) and not kinds:
-        recipe: Recipe | None = X.recipe
-        return recipe
+        return X.recipe
     frame = None if isinstance(X, NamedColumns) else _frame(X)
     if frame is None:
         if kinds:

@@ -28,8 +28,7 @@ from analyticdag._tables import listing as shown_names
 from analyticdag._typing import FloatArray
 from analyticdag.errors import DataError
 from analyticdag.tables.cells import Cells, short, text_of
-from analyticdag.tables.dates import days
-from analyticdag.tables.numbers import Style
+from analyticdag.tables.numbers import Style, days
 
 
 class Kind(StrEnum):

@@ -2,11 +2,11 @@
 
 | module           | holds                                                                       |
 |------------------|-----------------------------------------------------------------------------|
-| `minimise.py`    | `Columns`, the minimiser; `minimise_columns`, a stage with least squares    |
+| `minimise.py`    | `Columns`, the minimiser; `minimise_columns`, a stage with least squares:   |
+|                  | sweeps until they win nothing                                               |
 | `start.py`       | `starting_weights`: zero, or parents along the variances                    |
-| `scaling.py`     | the stage problem with every variance one                                   |
-| `stage.py`       | one stage: sweeps until they win nothing                                    |
-| `descents.py`    | two ways to know the constraint: the inverse (order-k), or walks (any f)    |
+| `descents.py`    | two ways to know the constraint: the inverse (order-k), or walks (any f);   |
+|                  | the stage problem with every variance one                                   |
 | `kernels.py`     | what Python calls of the kernels: one extension module where compiled       |
 | `resolvent.py`   | kernels: the inverse of I - A/s through a block of columns                  |
 | `walks.py`       | kernels: the walks from a node back to it, up to any length                 |

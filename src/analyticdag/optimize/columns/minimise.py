@@ -8,22 +8,23 @@ DAG; keeping cycles away is left to the constraint.)
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
 
-from analyticdag._typing import Array, BoolArray, FloatArray
+from analyticdag._parameters import whole
+from analyticdag._typing import Array, BoolArray, FloatArray, IntArray
 from analyticdag.errors import DataError, OutsideDomainError, ParameterError
 from analyticdag.functions import AnalyticFunction, Truncated
 from analyticdag.losses import LeastSquares, loss_traits, noise_variances
-from analyticdag.optimize.columns.descents import descent_for
-from analyticdag.optimize.columns.scaling import UnitVariances
-from analyticdag.optimize.columns.stage import descend
+from analyticdag.optimize.columns.descents import Descent, UnitVariances, descent_for
 from analyticdag.optimize.path import StageResult, Traits, check_path
 from analyticdag.optimize.problem import Problem
-from analyticdag.optimize.schedule import Schedule, Stage, check_count, check_positive
+from analyticdag.optimize.schedule import Schedule, Stage, check_positive
 from analyticdag.optimize.trace import Stop
+from analyticdag.progress import Step
 
 # Variances that move by less than this fraction are settled.
 _SETTLED = 1e-3
@@ -32,6 +33,11 @@ _SETTLED = 1e-3
 _MOST_ORDER = 100
 # A warm start outside the domain gets a domain this much larger than it needs.
 _ROOM = 1.1
+logger = logging.getLogger(__name__)
+_FULL_EVERY = 4
+_REFRESH_EVERY = 8
+_DECIMALS = 6
+_NOTHING = 1e-9  # of a variance of one: what is left of a column that others determine
 
 
 def objection(function: AnalyticFunction | Truncated) -> str | None:
@@ -76,8 +82,8 @@ class Columns:
 
     def __post_init__(self) -> None:
         check_positive("tol", self.tol)
-        check_count("max_sweeps", self.max_sweeps)
-        check_count("max_rounds", self.max_rounds)
+        whole("max_sweeps", self.max_sweeps, 1)
+        whole("max_rounds", self.max_rounds, 1)
         check_path(self.schedule, self.start)
 
     def minimise(self, problem: Problem, W: Array, stage: Stage, number: int) -> StageResult:
@@ -151,3 +157,54 @@ def _check(S: FloatArray, W0: FloatArray, allowed: BoolArray, weights: FloatArra
         raise ParameterError(
             "W0 has weights where allowed is False or on the diagonal; set them to 0"
         )
+
+
+def descend(
+    descent: Descent,
+    objective: float,
+    tol: float,
+    max_sweeps: int,
+) -> tuple[FloatArray, list[float], bool]:
+    """Sweep until a full sweep wins less than tol times the objective.
+
+    Between full sweeps only the columns that still move are visited. Returns the weights, the
+    objective after each sweep and whether the tolerance was reached. Where rounding carried W out
+    of the domain, these are as they were when it was last known to be inside.
+    """
+    objectives, converged = [objective], False
+    safe, n_safe = descent.WT.copy(), 0
+    d = len(safe)
+    for sweep in range(max_sweeps):
+        enough = tol * descent.finer * abs(objectives[-1])
+        restless = descent.weight * descent.decrease > enough / d
+        full = sweep % _FULL_EVERY == 0 or not restless.any()
+        if sweep % _REFRESH_EVERY == 0:
+            if not descent.refresh():
+                return safe, objectives[: n_safe + 1], False
+            safe[:], n_safe = descent.WT, sweep
+        columns = best_explained_first(descent)
+        won = descent.sweep(columns if full else columns[restless[columns]])
+        objectives.append(objectives[-1] - won)
+        logger.debug(Step("sweep", sweep + 1, max_sweeps, objectives[-1], exact=False))
+        converged = bool(full and won <= enough)
+        if converged:
+            break
+    if not descent.refresh():
+        return safe, objectives[: n_safe + 1], False
+    return descent.WT, objectives, converged
+
+
+def best_explained_first(descent: Descent) -> IntArray:
+    """The columns by what is left of them.
+
+    In a cycle, the column that is visited first loses most of its weights. That should be a column
+    of which less is left than its noise: it is explained by its own effects, so its weights are the
+    ones to go.
+    """
+    WT, Q = descent.WT, descent.Q
+    left = descent.S.diagonal() + np.sum(WT * (Q - 2.0 * descent.S), axis=1)
+    logs = np.log(descent.weight * np.maximum(left, _NOTHING))
+    # Neither rounding errors nor the place in the table may rank what is equal, such as columns of
+    # variance one at the start: they are shuffled, always in the same way.
+    shuffled = np.random.default_rng(0).permutation(len(WT))
+    return shuffled[np.argsort(np.round(logs, _DECIMALS)[shuffled], kind="stable")]
