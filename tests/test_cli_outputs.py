@@ -77,6 +77,33 @@ def no_work(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("analyticdag.stability.run._fits", worked)
 
 
+LONG = "x" * 300  # no file system takes it as a name
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("fit", LONG),
+        ("fit", f"{LONG}/{LONG}"),
+        ("fit", "d.csv", "--out", LONG),
+        ("fit", "d.csv", "--out", f"{LONG}/{LONG}"),
+        ("fit", "d.csv", "--report", LONG),
+        ("fit", "d.csv", "--knowledge", LONG),
+        ("stability", LONG),
+        ("stability", "d.csv", "--out", LONG),
+        ("compare", LONG, "d.csv"),
+        ("check", "d.csv", LONG),
+        ("report", LONG),
+    ],
+)
+@pytest.mark.usefixtures("no_work", "table")
+def test_a_name_that_is_too_long_is_one_line(shell: Shell, words: tuple[str, ...]) -> None:
+    ended = shell(*words)
+    assert ended.code == 2
+    assert len(ended.err.splitlines()) == 1
+    assert "unexpected" not in ended.err
+
+
 @pytest.mark.usefixtures("no_work")
 def test_the_input_is_never_an_output(shell: Shell, table: Path) -> None:
     before = table.read_bytes()

@@ -172,3 +172,12 @@ def test_a_name_that_no_file_can_hold_is_in_the_table_of_edges() -> None:
     assert len(edges) > 0
     assert {*edges["source"], *edges["target"]} <= set(names)
     assert edges["weight"].dtype == float
+
+
+def test_a_checkpoint_whose_name_is_too_long_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("x" * 300, f"{'x' * 300}/state"):
+        with pytest.raises(ParameterError, match=r"File name too long|does not exist"):
+            AnalyticDAG(checkpoint=name).fit(X)

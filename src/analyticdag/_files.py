@@ -2,6 +2,7 @@
 
     written(path)          a file that appears whole or not at all, and is on the disk then
     in_use(path)           one process or thread at a time; a kill leaves no lock behind
+    is_there, is_folder    of any name, also of one that no system takes
     read_limited(path)     the bytes of a plain file, if there are not too many
     read_arrays(bytes)     the arrays of an npz archive, if they are not too large: no pickle
     write_sealed, read_sealed   the same with a digest, so that a change of any array is noticed
@@ -32,6 +33,16 @@ from analyticdag.errors import InputError, OutputError, ParameterError
 _PARTIAL = ".partial"
 # The entry of an archive that holds the digest of the others.
 _SEAL = "sha256"
+
+
+def is_there(path: str | Path) -> bool:
+    """Whether there is a file or a folder; `Path.exists` raises where a name is too long."""
+    return os.path.exists(path)  # noqa: PTH110
+
+
+def is_folder(path: str | Path) -> bool:
+    """Whether there is a folder of this name."""
+    return os.path.isdir(path)  # noqa: PTH112
 
 
 @contextmanager

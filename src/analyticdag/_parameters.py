@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from analyticdag._files import is_folder
 from analyticdag.errors import InputError, ParameterError
 
 LARGEST = float(np.finfo(np.float64).max)
@@ -125,10 +126,17 @@ def file_name(name: str, value: Any) -> Path | None:
     if not isinstance(text, str) or not _can_be_a_name(text):
         raise ParameterError(f"{name} must be the name of a file or None, not {shown(value)}")
     path = Path(text)
-    if not path.name or path.is_dir():
+    if not path.name or is_folder(path):
         raise ParameterError(f"{name}={text!r} is a folder; name a file")
-    if not path.parent.is_dir():
+    if not is_folder(path.parent):
         raise ParameterError(f"{name}={text!r} is in a folder that does not exist; create it first")
+    try:
+        path.lstat()
+    except FileNotFoundError:
+        return path
+    except OSError as error:  # a name that is too long
+        cause = error.strerror
+        raise ParameterError(f"{name}={text!r} cannot be written: {cause}; name another") from error
     return path
 
 

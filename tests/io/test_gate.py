@@ -195,6 +195,15 @@ def test_a_zip_bomb_is_not_unpacked(folder: Path, tmp_path: Path) -> None:
         load_run(bomb)
 
 
+@pytest.mark.parametrize("kind", ["float16", "float32", "longdouble"])
+def test_moments_of_other_numbers_are_refused(folder: Path, tmp_path: Path, kind: str) -> None:
+    with np.load(folder / "weights.npz") as saved:
+        arrays = {**saved, "covariances": saved["covariances"].astype(kind)}
+    np.savez(packed := io.BytesIO(), **arrays)
+    with pytest.raises(InputError, match="covariances is not float64"):
+        load_run(with_archive(folder, tmp_path, packed.getvalue()))
+
+
 def test_a_truncated_archive_is_refused(folder: Path, tmp_path: Path) -> None:
     content = (folder / "weights.npz").read_bytes()
     with pytest.raises(InputError, match="is damaged"):

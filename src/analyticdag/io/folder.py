@@ -25,7 +25,16 @@ from typing import Any
 
 import numpy as np
 
-from analyticdag._files import in_use, read_arrays, read_limited, sweep, write_bytes, write_text
+from analyticdag._files import (
+    in_use,
+    is_folder,
+    is_there,
+    read_arrays,
+    read_limited,
+    sweep,
+    write_bytes,
+    write_text,
+)
 from analyticdag._parameters import shown
 from analyticdag._schema import fitted, parsed_json, plain
 from analyticdag.errors import InputError, OutputError, ParameterError
@@ -117,7 +126,7 @@ def unfinished(folder: Path) -> SavingNote | None:
 @contextmanager
 def made(folder: Path) -> Iterator[None]:
     """Make a folder and those above it; if the block fails, the ones left empty go again."""
-    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    missing = [path for path in (folder, *folder.parents) if not is_there(path)]
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -182,7 +191,7 @@ def refuse_used_folder(folder: str | Path, key: str = "", *, overwrite: bool = F
     What a killed save of the same `key` left may be completed.
     """
     folder = Path(folder)
-    if os.path.lexists(folder) and not folder.is_dir():
+    if os.path.lexists(folder) and not is_folder(folder):
         raise ParameterError(f"{str(folder)!r} is a file; name a folder for the run")
     if overwrite:
         return
@@ -204,7 +213,7 @@ def refuse_used_folder(folder: str | Path, key: str = "", *, overwrite: bool = F
 
 def free_folder(wanted: str | Path) -> Path:
     """Return `wanted`, or the first of wanted-2, wanted-3, … that does not exist yet."""
-    return next(path for path in numbered(Path(wanted)) if not path.exists())
+    return next(path for path in numbered(Path(wanted)) if not is_there(path))
 
 
 def numbered(wanted: Path) -> Iterator[Path]:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from analyticdag._files import is_folder, is_there
 from analyticdag._tables import NamedColumns
 from analyticdag._validation import check_values
 from analyticdag.errors import DataError
@@ -30,9 +31,9 @@ LARGE = 200 * 2**20
 def is_large(source: str | Path) -> bool:
     """Whether a file is too large to be read at once, and can be read in batches."""
     path = Path(source)
-    if str(source) == "-" or not path.exists() or not has_batches(path):
+    if str(source) == "-" or not is_there(path) or not has_batches(path):
         return False
-    return path.is_dir() or path.stat().st_size > LARGE
+    return is_folder(path) or path.stat().st_size > LARGE
 
 
 def read_large(
@@ -63,7 +64,7 @@ def read_large(
         f"are judged by the first {batches.look.n_rows} rows, the diagnostics look at {len(kept)}",
         *((f"{n_out} rows with missing values left out",) if n_out else ()),
     )
-    digest = "" if path.is_dir() else _digest(path)
+    digest = "" if is_folder(path) else _digest(path)
     summed = Summed(names, seen, batches.look.recipe)
     return Table(kept, names, path.name, digest, n_out, notes, look=batches.look, summed=summed)
 

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from analyticdag._files import in_use, sweep
+from analyticdag._files import in_use, is_folder, sweep
 from analyticdag.errors import ParameterError
 from analyticdag.io.folder import (
     FILES,
@@ -103,10 +103,10 @@ def _held_folder(
         sweep(folder / NOTE)
         if not force and unfinished(folder) is None:
             # An empty folder is what a kill leaves that comes between the folder and the note.
-            if new and folder.is_dir() and any(folder.iterdir()):
+            if new and is_folder(folder) and any(folder.iterdir()):
                 raise ParameterError(f"{str(folder)!r} is there already; name another folder")
             _refuse_existing(folder / PAGE, force=False)
-        if folder.is_dir():
+        if is_folder(folder):
             _check_folder(folder, 0)
         yield
 
@@ -143,7 +143,7 @@ def _refuse_existing(file: Path, *, force: bool) -> None:
 
 
 def _check_folder(folder: Path, room: int) -> None:
-    if not folder.is_dir():
+    if not is_folder(folder):
         raise ParameterError(f"there is no folder {str(folder)!r}; make it or name another place")
     # Who may write is found out by the lock, which is written there; root may nearly everywhere.
     if not os.access(folder, os.W_OK):

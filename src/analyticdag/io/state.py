@@ -25,15 +25,10 @@ from analyticdag.losses import loss_class, loss_traits
 from analyticdag.moments import Moments
 from analyticdag.optimize.trace import Status, Trace
 
-# Arrays of a state, their number of axes, and the kind of their numbers.
+# Arrays of a state, and their numbers.
 ARRAYS = {
-    "covariances": (3, "f"),
-    "means": (2, "f"),
-    "counts": (1, "i"),
-    "of": (1, "i"),
-    "mean": (1, "f"),
-    "scale": (1, "f"),
-    "noise": (1, "f"),
+    **dict.fromkeys(("covariances", "means", "mean", "scale", "noise"), np.float64),
+    **dict.fromkeys(("counts", "of"), np.int64),
 }
 # Parameters that a record holds as they are; the others are shown there, never rebuilt.
 _PLAIN = (
@@ -74,10 +69,10 @@ class Fitted:
     def from_arrays(cls, arrays: Mapping[str, Any], n_sets: int, d: int) -> Fitted:
         """Read a state back; ValueError says what cannot be."""
         shapes = {"covariances": (n_sets, d, d), "means": (n_sets, d), "counts": (n_sets,)}
-        for name, (_, kind) in ARRAYS.items():
+        for name, kind in ARRAYS.items():
             array = arrays[name]
-            if array.shape != shapes.get(name, (d,)) or array.dtype.kind != kind:
-                raise ValueError(f"{name} is not of {n_sets} sets of rows and {d} columns")
+            if array.shape != shapes.get(name, (d,)) or array.dtype != kind:
+                raise ValueError(f"{name} is not {kind.__name__} of {n_sets} sets, {d} columns")
             if not np.isfinite(array).all():
                 raise ValueError(f"{name} must be finite")
         S, of = arrays["covariances"], arrays["of"]

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from analyticdag._files import write_text
+from analyticdag._files import is_folder, write_text
 from analyticdag._parameters import choice
 from analyticdag._tables import NamedColumns, refuse_out_of_range
 from analyticdag._typing import BoolArray, FloatArray
@@ -114,7 +114,7 @@ def read_table(
     says which rows belong together. `looked` is called with the `Look` before anything is refused.
     """
     choice("missing", missing, MISSING_RULES)
-    if str(source) != "-" and Path(source).is_dir():
+    if str(source) != "-" and is_folder(source):
         raise DataError(
             f"{str(source)!r} is a folder, which only fit adds up, and not with --resamples, "
             "--interventions or --groups; write its rows into one file"

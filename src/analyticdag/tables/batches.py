@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from analyticdag._files import is_folder, is_there
 from analyticdag._tables import NamedColumns, listing
 from analyticdag.errors import DataError, MissingDependencyError
 from analyticdag.tables.cells import Cells
@@ -84,15 +85,15 @@ def read_batches(
 
 def has_batches(path: Path) -> bool:
     """Whether a file, or a folder, can be read in less memory than it has bytes."""
-    return path.is_dir() or path.suffix.lower() in (*_ARROW, *_TEXT)
+    return is_folder(path) or path.suffix.lower() in (*_ARROW, *_TEXT)
 
 
 def cell_batches(path: Path) -> Iterator[Cells]:
     """Yield the cells of a file, some rows at a time."""
-    if not path.exists():
+    if not is_there(path):
         raise DataError(f"there is no file {str(path)!r}; check the path")
     suffix = path.suffix.lower()
-    if path.is_dir() or suffix in _ARROW:
+    if is_folder(path) or suffix in _ARROW:
         yield from _arrow_batches(path, _ARROW.get(suffix, "parquet"))
     elif suffix in _TEXT:
         yield from text_batches(path)
