@@ -44,6 +44,8 @@ _BLOCK = 64
 _SHRINKAGE = 0.1
 # Below this share of its own variance, a conditional variance is what rounding left of zero.
 _NEGLIGIBLE = 1e-12
+# Decimals of correlations that do not depend on where the columns stand.
+_DIGITS = 10
 # Enough to invert the correlations of duplicate columns, too little to move an order.
 _JITTER = 1e-10
 
@@ -109,7 +111,8 @@ def canonical_order(S: ArrayLike) -> IntArray:
     sizes = correlations(covariance_matrix(S))
     np.abs(sizes, out=sizes)
     sizes.sort(axis=1)
-    return np.lexsort(sizes.T)
+    # The last digits depend on the order in which products were added up.
+    return np.lexsort(sizes.round(_DIGITS, out=sizes).T)
 
 
 def consistent_order(order: ArrayLike, before: BoolArray | None) -> IntArray:

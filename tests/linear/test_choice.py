@@ -9,7 +9,14 @@ from analyticdag import AnalyticDAG
 from analyticdag._typing import FloatArray
 from analyticdag.fitting.edges import FixedBy
 from analyticdag.fitting.statistics import Statistics
-from analyticdag.linear.choice import EQUAL, UNEQUAL, LossChoice, choose_loss, variances_agree
+from analyticdag.linear.choice import (
+    EQUAL,
+    UNEQUAL,
+    LossChoice,
+    Residuals,
+    choose_loss,
+    variances_agree,
+)
 from analyticdag.losses import covariance
 
 
@@ -21,7 +28,8 @@ def decided(X: FloatArray, *, rows: bool = True) -> LossChoice:
     else:
         statistics = Statistics.from_covariance(covariance(X), len(X), names, standardize=False)
     nothing = np.zeros((X.shape[1], X.shape[1]))
-    return choose_loss(statistics, nothing, nothing)
+    found = Residuals(statistics, nothing)
+    return choose_loss(found, found)
 
 
 def test_equal_and_unequal_scales_are_told_apart() -> None:
@@ -58,7 +66,7 @@ def test_one_column_in_two_hundred_may_stand_out(columns: int, louder: int, agre
     X = np.random.default_rng(4).normal(size=(500, columns)) * 5.0
     X[:, :louder] *= 2.0
     statistics = Statistics.from_table(X, list(range(columns)), standardize=False)
-    assert variances_agree(statistics, np.zeros((columns, columns))) is agree
+    assert variances_agree(Residuals(statistics, np.zeros((columns, columns)))) is agree
 
 
 def test_the_decision_is_a_sentence() -> None:

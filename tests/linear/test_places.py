@@ -34,6 +34,19 @@ def test_permuted_and_rescaled_columns_give_the_same_class(seed: int, d: int, n:
     np.testing.assert_array_equal(learned_class(X * units), found)
 
 
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("form", ["raw", "standardised"])
+def test_the_default_fit_does_not_depend_on_places(seed: int, form: str) -> None:
+    """Of small tables, where the path is a start too."""
+    X, rng = drawn(10 + seed, 8 + seed, 150), np.random.default_rng(seed)
+    if form == "standardised":
+        X = (X - X.mean(axis=0)) / X.std(axis=0)
+    places = rng.permutation(X.shape[1])
+    found = AnalyticDAG().fit(X)
+    again = AnalyticDAG().fit(X[:, places])
+    np.testing.assert_array_equal(again.cpdag_, found.cpdag_[np.ix_(places, places)])
+
+
 def test_knowledge_goes_with_the_columns() -> None:
     X, places = drawn(1, 12, 200), np.random.default_rng(1).permutation(12)
     known = Knowledge(required_edges=[(3, 5)], forbidden_edges=[(0, 1), (1, 0)])

@@ -15,7 +15,7 @@ from analyticdag.losses import covariance
 from analyticdag.metrics import compare
 from analyticdag.moments import Moments
 from analyticdag.search import edge_penalty, effect_price, search_orders
-from analyticdag.search.price import cautious_price, fair_price, gamma_of
+from analyticdag.search.price import FALSE, cautious_price, fair_price, gamma_of
 from analyticdag.simulate import Simulation, simulate
 
 
@@ -51,11 +51,11 @@ def test_the_more_weak_edges_the_lower_the_price() -> None:
     assert prices[0] == price
     assert prices == sorted(prices, reverse=True)
     assert prices[8] < price - 2.0
-    # A share of 15 %: accidents and effects per unit of log size at the price that was found.
+    # The share of accidents and effects, per unit of log size, at the price that was found.
     z = np.sqrt(prices[8])
     accidents = 1225 * chi2.pdf(z**2, 1) * 2 * z**2
     effects = (8 - 0.02) / np.log(1.5)
-    assert accidents / (accidents + effects) == pytest.approx(0.15, abs=0.002)
+    assert accidents / (accidents + effects) == pytest.approx(FALSE, abs=0.002)
 
 
 def test_a_floor_on_the_effect_is_a_price() -> None:
@@ -137,7 +137,7 @@ def fitted(**changes: Any) -> tuple[Simulation, AnalyticDAG]:
 
 
 def test_rows_that_agree_with_the_model_ask_for_no_floor() -> None:
-    others = ({"n_samples": 100}, {"noise": "student"}, {"noise": "exponential"}, {"levels": 5})
+    others = ({"n_samples": 100}, {"noise": "student"}, {"noise": "exponential"})
     for changes in ({}, *others):
         _, model = fitted(**changes)
         assert model.trace_.min_effect(model.loss_) < 0.02
@@ -153,6 +153,29 @@ def test_bends_and_pooled_regimes_ask_for_one_and_lose_false_edges(violation: An
     assert compare(sim.weights, model.weights_).shd_cpdag < (
         0.8 * compare(sim.weights, free.weights_).shd_cpdag
     )
+
+
+def test_columns_of_few_values_ask_for_a_floor_the_fewer_the_higher() -> None:
+    floors = [fitted(levels=k)[1].trace_.min_effect("likelihood-nv") for k in (9, 5, 3)]
+    assert 0.0 < floors[0] < floors[1] < floors[2] <= 0.2
+
+
+def test_misfit_makes_every_price_higher_and_the_more_so_the_more_rows() -> None:
+    S, asked = covariance(weak().data), []
+
+    def floor(W: np.ndarray) -> float:
+        asked.append(W)
+        return 0.06
+
+    for n in (1000, 4000):
+        found = search_orders(S, n, min_effect=floor, random_state=0)
+        plain = search_orders(S, n, random_state=0)
+        excess = 1.0 + n * 0.02**2
+        assert plain.price * 1.1 < found.price <= excess * cautious_price(60) + 1e-9
+        assert found.price >= excess * 9.0  # three standard errors, of chance and misfit
+        assert found.min_effect == 0.06
+        assert partial_correlations(S, n, found.weights).min() >= 0.06
+    assert len(asked) == 2  # once for each search
 
 
 def test_a_floor_may_be_given_and_a_covariance_asks_for_none() -> None:

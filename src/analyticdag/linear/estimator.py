@@ -111,7 +111,7 @@ class AnalyticDAG(HasLadder, GraphEstimator):
 
     With refine=True the score of the search alone decides which edges stay, and the path is a start
     of it. In the search an edge costs log n + 4·gamma·log d for n rows and d columns; "auto" is as
-    low as it can be while at most 15 % of the edges that just pay it are expected to be accidents
+    low as it can be while at most 20 % of the edges that just pay it are expected to be accidents
     (`search.price`). min_effect="auto" is 0 where the rows agree with the model, and grows with
     what they show of bent equations and pooled populations (`linear.misfit`). A checkpoint keeps
     paths; an order search begins anew.

@@ -29,10 +29,17 @@ from analyticdag.fitting.placement import to_float64
 from analyticdag.graphs import topological_order
 from analyticdag.least_squares import weights_on_parents
 from analyticdag.linear.auto import PathDecision, after_the_search, before_the_search
-from analyticdag.linear.choice import EQUAL, LossChoice, choose_loss, variances_agree
+from analyticdag.linear.choice import (
+    EQUAL,
+    LossChoice,
+    Residuals,
+    cannot_be_equal,
+    choose_loss,
+    variances_agree,
+)
 from analyticdag.linear.paths import Fit, Start, follow_path
 from analyticdag.linear.readings import Read, cuts_instead, search_readings
-from analyticdag.linear.refine import refine
+from analyticdag.linear.refine import refine, with_floor
 from analyticdag.linear.selection import Selection, select
 from analyticdag.linear.shape import told, turn_by_shape
 from analyticdag.losses import (
@@ -108,7 +115,7 @@ def _by_path(fit: Fit) -> Learned:
     if options.loss is None:
         # The path's weights are shrunk, these are not.
         refitted = [weights_on_parents(statistics.moments, e.finished.adjacency) for e in ends]
-        choice = choose_loss(statistics, *refitted)
+        choice = choose_loss(*(Residuals(statistics, W) for W in refitted))
         best = replace(ends[0] if choice.loss == EQUAL else ends[1], choice=choice)
     return replace(best, selection=selection)
 
@@ -122,12 +129,12 @@ def _by_search(fit: Fit) -> Learned:
     if options.auto:
         plan = before_the_search(statistics)
     if plan.path:
-        path = follow_path(fit, fit.seen, _loss_of_path(fit), options.lambda1, Start.of(fit))
+        path = follow_path(fit, fit.seen, _loss_of_path(fit), canonical=True)
     found = _search(fit, _order_of(fit, path))
     if options.auto and path is None and not found.record.interrupted:
         plan = after_the_search(statistics, found.record)
         if plan.path:
-            path = follow_path(fit, fit.seen, _loss_of_path(fit), options.lambda1, Start.of(fit))
+            path = follow_path(fit, fit.seen, _loss_of_path(fit), canonical=True)
             found = _search_on(fit, found, _order_of(fit, path))
     if plan.why and options.verbose:
         logger.info("%s", plan.why)
@@ -189,24 +196,30 @@ def _search(fit: Fit, starts: dict[str, IntArray]) -> _Found:
     """Search under the loss, or under equal and then, unless that settles it, unequal variances.
 
     Where the variances are equal the second search is by far the longer, and needless. On
-    standardised data the first is: it could not be accepted.
+    standardised data, or where variances differ by far, the first is: it could not be accepted.
     """
     statistics = fit.statistics
     equal, unequal = EqualVariances.traits, UnequalVariances.traits
     if fit.options.loss is not None:
         finished, record = refine(fit, fit.options.traits, starts)
         return _Found(finished, fit.options.traits, (record,))
-    if statistics.looks_standardised:
+    if statistics.looks_standardised or cannot_be_equal(statistics):
         finished, record = refine(fit, unequal, starts)
-        choice = choose_loss(statistics, finished.weights, finished.weights)
-        return _Found(finished, unequal, (record,), choice)
-    finished, record = refine(fit, equal, starts)
-    choice = choose_loss(statistics, finished.weights, finished.weights)
-    agree = choice.loss == EQUAL and variances_agree(statistics, finished.weights)
-    if agree or record.interrupted:
+        left = Residuals(statistics, finished.weights)
+        return _Found(finished, unequal, (record,), choose_loss(left, left))
+    # Rows are asked for a floor on effects where the graph may be kept: most tables reject it.
+    finished, record = refine(fit, equal, starts, floor=0.0)
+    left = Residuals(statistics, finished.weights)
+    choice = choose_loss(left, left)
+    if choice.loss == EQUAL:
+        finished, record = with_floor(fit, equal, starts, (finished, record))
+        if finished.weights is not left.W:
+            left = Residuals(statistics, finished.weights)
+            choice = choose_loss(left, left)
+    if record.interrupted or (choice.loss == EQUAL and variances_agree(left)):
         return _Found(finished, equal, (record,), choice)
     other, other_record = refine(fit, unequal, starts)
-    choice = choose_loss(statistics, finished.weights, other.weights)
+    choice = choose_loss(left, Residuals(statistics, other.weights))
     records = (record, other_record)
     if choice.loss == EQUAL:
         return _Found(finished, equal, records, choice)

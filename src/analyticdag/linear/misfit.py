@@ -3,17 +3,21 @@
 If the model holds, what is left of one column says nothing about what is left of another: neither
 its size about the other's size, nor its size about the other's value. Where equations bend, where
 rows of several populations are pooled, both show. And they make edges: pairs that nothing joins
-have small partial correlations that no number of rows takes away. So `min_effect="auto"` is
+have small partial correlations that no number of rows takes away. So do columns of few values:
+what stands between two columns is not known exactly, and does not explain all that it should. The
+size of such correlations is taken to be
 
-    floor = 5 · sqrt(size-size · size-value)
+    size² = 4 · min(size-size², size-value²) + 0.07 · mean of 1/values⁴
 
-with the root mean square correlations over all pairs of columns, less what chance gives. The factor
-is from simulated violations with own seeds (docs/design/order-search.md): there partial
-correlations of false edges reached that size. It is zero where the rows agree with the model, and
-tails or codes alone, which make no edges, show in one of the two only. Nor does skewed noise make
-edges, but an edge turned the wrong way then leaves dependent residuals; what skewness can explain
-is taken off. The noise of a discrete column depends on its mean, and so does the size of what is
-left of it: such columns are not judged.
+with the root mean square correlations over all pairs of columns, less what chance gives. The
+factors are from simulated violations with own seeds (docs/design/order-search.md). It is zero where
+the rows agree with the model; heavy tails alone, which make no edges, show in one of the two only.
+Nor does skewed noise make edges, but an edge turned the wrong way then leaves dependent residuals;
+what skewness can explain is taken off. The noise of a discrete column depends on its mean, and so
+does the size of what is left of it: such columns are not judged.
+
+`min_effect="auto"` is three times this size; an accident has it beside its standard error, and the
+search judges gains by both (`search.price`).
 
 The same number, with columns of few values and noise whose size changes with a cause, lowers the
 probabilities of edges (`probabilities.py`).
@@ -24,21 +28,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.fitting.rows import evenly
 from analyticdag.fitting.statistics import Statistics
 
 _T = TypeVar("_T")
-FACTOR = 5.0
+Columns: TypeAlias = NDArray[np.float32]  # (d, n): one column after the other
+# What the weaker of the two dependences, and coarse values, make of false partial correlations.
+_DEPENDENT, _COARSE = 4.0, 0.07
 LARGEST = 0.2  # a floor above this would hide what anybody would call an effect
 # A column of no more values than this, each of them in this many rows on average, may hold codes.
 FEW_VALUES, ROWS_PER_VALUE = 10, 5
 # Rows looked at, evenly spread over the table; more would not change what is read from them.
 _ROWS = 10_000
+_GLANCE = 200  # rows in which most columns show more values than a few
 _FEWEST = 50
 _BLOCK = 256  # columns whose correlations are held at a time
 _TAIL = 3.0  # residuals further out count as this many deviations: a few rows must not decide
@@ -69,8 +78,11 @@ class Misfit:
 
 def effect_floor(statistics: Statistics, W: FloatArray) -> float:
     """Return the partial correlation below which edges may be due to misfit; zero if none."""
-    dependence = _asked(statistics, partial(_dependence_of, W=W, varies=~statistics.unjudged))
-    return 0.0 if dependence is None else float(min(FACTOR * dependence**0.5, LARGEST))
+    # Compiled code: imported when it is used, so that importing the package stays cheap.
+    from analyticdag.search.price import SIZES
+
+    found = _asked(statistics, partial(_false_effect, W=W, varies=~statistics.unjudged))
+    return 0.0 if found is None else float(min(SIZES * found, LARGEST))
 
 
 def misfit_of(statistics: Statistics, W: FloatArray) -> Misfit:
@@ -81,9 +93,15 @@ def misfit_of(statistics: Statistics, W: FloatArray) -> Misfit:
 
 def few_valued(X: FloatArray) -> BoolArray:
     """Return which columns vary between a few values only."""
-    counts = np.array([len(np.unique(column)) for column in X.T])
-    few: BoolArray = (counts > 1) & (counts <= min(FEW_VALUES, len(X) / ROWS_PER_VALUE))
+    most = min(FEW_VALUES, len(X) / ROWS_PER_VALUE)
+    few: BoolArray = np.array([1 < _n_values(column) <= most for column in X.T], dtype=bool)
     return few
+
+
+def _n_values(column: FloatArray) -> int:
+    """Count the values of a column; where a few rows have many already, of those rows alone."""
+    glance = len(np.unique(column[:_GLANCE]))
+    return glance if glance > FEW_VALUES else len(np.unique(column))
 
 
 def _asked(statistics: Statistics, question: Callable[[FloatArray, FloatArray], _T]) -> _T | None:
@@ -104,17 +122,21 @@ def _to_some(
     if perturbed is not None:
         used &= ~perturbed.any(axis=1)
     places = evenly(np.flatnonzero(used), _ROWS)
-    share = np.ones(len(places)) if weights is None else weights[places]
-    return None if share.sum() < _FEWEST else question(rows[places], share)
+    if len(places) < len(rows):  # a copy takes as long as a question
+        rows, weights = rows[places], None if weights is None else weights[places]
+    share = np.ones(len(rows)) if weights is None else weights
+    return None if share.sum() < _FEWEST else question(rows, share)
 
 
 def _misfit(rows: FloatArray, share: FloatArray, *, W: FloatArray, varies: BoolArray) -> Misfit:
     """Return what these rows show."""
-    residuals = _residuals(rows, share, W, varies)
-    causes = _scaled(_centred(rows, share), share, varies)
-    spread = (_unit(np.abs(causes), share).T @ _unit(np.abs(residuals), share)) ** 2
+    causes = _centred(rows, share)
+    residuals = _residuals(causes, share, W, varies)
+    sizes = _unit(np.abs(residuals), share)
+    spread = (_unit(np.abs(_scaled(causes, share, varies)), share) @ sizes.T).astype(float) ** 2
     chance = 2.0 * _STANDARD_ERRORS / share.sum()
-    return Misfit(_dependence(residuals, share), _coarse(rows), np.maximum(spread - chance, 0.0))
+    dependence = float(np.sqrt(np.prod(_dependences(residuals, sizes, share))))
+    return Misfit(dependence, _coarse(rows), np.maximum(spread - chance, 0.0))
 
 
 def _coarse(rows: FloatArray) -> FloatArray:
@@ -125,60 +147,75 @@ def _coarse(rows: FloatArray) -> FloatArray:
     return coarse
 
 
-def _dependence_of(
+def _false_effect(
     rows: FloatArray, share: FloatArray, *, W: FloatArray, varies: BoolArray
 ) -> float:
-    return _dependence(_residuals(rows, share, W, varies), share)
+    """Return the size of partial correlations between columns that nothing joins."""
+    residuals = _residuals(_centred(rows, share), share, W, varies)
+    both = _dependences(residuals, _unit(np.abs(residuals), share), share)
+    coarse = float(np.mean(_coarse(rows)[varies] ** 2)) if varies.any() else 0.0
+    return float(np.sqrt(_DEPENDENT * min(both) + _COARSE * coarse))
 
 
-def _dependence(residuals: FloatArray, share: FloatArray) -> float:
-    """Return the product of how sizes go with sizes, and with values, of other columns."""
-    residuals = residuals[:, residuals.any(axis=0)]
-    if residuals.shape[1] < 2:
-        return 0.0
-    values, sizes = _unit(residuals, share), _unit(np.abs(residuals), share)
-    n, square = float(share.sum()), residuals * residuals
-    skewness = (share @ (square * residuals)) / n / ((share @ square) / n) ** 1.5
+def _dependences(residuals: Columns, sizes: Columns, share: FloatArray) -> tuple[float, float]:
+    """Return how sizes go with sizes, and with values, of other columns: squared correlations."""
+    judged = residuals.any(axis=1)
+    if judged.sum() < 2:
+        return 0.0, 0.0
+    if not judged.all():
+        residuals, sizes = residuals[judged], sizes[judged]
+    n, values = float(share.sum()), _unit(residuals, share)
+    part, square = (share / n).astype(np.float32), residuals * residuals
+    skewness = ((square * residuals) @ part) / (square @ part) ** 1.5
     explained = _SKEWED**2 * float(np.mean(skewness**2))
     size_value = max(_beyond_chance(values, sizes, n) - explained, 0.0)
-    return float(np.sqrt(_beyond_chance(sizes, sizes, n) * size_value))
+    return _beyond_chance(sizes, sizes, n), size_value
 
 
-def _residuals(rows: FloatArray, share: FloatArray, W: FloatArray, varies: BoolArray) -> FloatArray:
-    """Return standardised residuals; zero for columns that do not vary."""
-    centred = _centred(rows, share)
-    return _scaled(_centred(centred - centred @ W, share), share, varies)
+def _residuals(causes: FloatArray, share: FloatArray, W: FloatArray, varies: BoolArray) -> Columns:
+    """Return standardised residuals, one column after the other; zero where nothing varies."""
+    # Sparse, as most nodes have few parents.
+    left = causes - sparse.csr_array(W.T) @ causes
+    return _scaled(left, share, varies)
 
 
-def _centred(values: FloatArray, share: FloatArray) -> FloatArray:
-    centred: FloatArray = values - share @ values / share.sum()
-    return centred
+def _centred(rows: FloatArray, share: FloatArray) -> FloatArray:
+    """Return the columns, one after the other, less their means."""
+    columns = np.ascontiguousarray(rows.T)
+    columns -= (columns @ share / share.sum())[:, None]
+    return columns
 
 
-def _scaled(centred: FloatArray, share: FloatArray, varies: BoolArray) -> FloatArray:
-    """Divide columns by their standard deviations; nothing is further out than the tails."""
-    deviation = np.sqrt(share @ (centred * centred) / share.sum())
+def _scaled(centred: FloatArray, share: FloatArray, varies: BoolArray) -> Columns:
+    """Divide columns by their standard deviations; nothing is further out than the tails.
+
+    Seven digits are enough for what is read from them, and half the work.
+    """
+    deviation = np.sqrt([(x * x) @ share for x in centred] / share.sum())
     kept = varies & (deviation > 0.0)
-    scaled: FloatArray = centred * np.where(kept, 1.0 / np.where(kept, deviation, 1.0), 0.0)
+    scaled: Columns = np.empty(centred.shape, np.float32)
+    inverse = np.where(kept, 1.0 / np.where(kept, deviation, 1.0), 0.0)
+    np.multiply(centred, inverse[:, None], out=scaled, casting="same_kind")
     return np.clip(scaled, -_TAIL, _TAIL, out=scaled)
 
 
-def _unit(values: FloatArray, share: FloatArray) -> FloatArray:
+def _unit(values: Columns, share: FloatArray) -> Columns:
     """Return columns whose products, row by row added up, are weighted correlations."""
-    unit = _centred(values, share)
+    part = (share / share.sum()).astype(np.float32)
+    unit: Columns = values - (values @ part)[:, None]
     if not (share == 1.0).all():
-        unit *= np.sqrt(share)[:, None]
-    size = np.sqrt(np.einsum("ij,ij->j", unit, unit))
-    unit /= np.where(size > 0.0, size, 1.0)
+        unit *= np.sqrt(share).astype(np.float32)
+    size = np.sqrt(np.einsum("ij,ij->i", unit, unit))
+    unit /= np.where(size > 0.0, size, 1.0)[:, None]
     return unit
 
 
-def _beyond_chance(left: FloatArray, right: FloatArray, n: float) -> float:
+def _beyond_chance(left: Columns, right: Columns, n: float) -> float:
     """Return the mean square correlation between different columns, less what chance explains."""
-    d = left.shape[1]
-    total = -float(np.sum(np.einsum("ij,ij->j", left, right) ** 2))
+    d = len(left)
+    total = -float(np.sum(np.einsum("ij,ij->i", left, right, dtype=float) ** 2))
     for first in range(0, d, _BLOCK):  # a table of all pairs would be the largest of a fit
-        total += float(np.sum((left[:, first : first + _BLOCK].T @ right) ** 2))
+        total += float(np.sum((left[first : first + _BLOCK] @ right.T).astype(float) ** 2))
     pairs = d * (d - 1)
     chance = (1.0 + _STANDARD_ERRORS * np.sqrt(2.0 / pairs)) / n
     return float(max(total / pairs - chance, 0.0))

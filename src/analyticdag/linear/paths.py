@@ -5,18 +5,18 @@ A path begins at zero, at parents sorted by variance, or at weights that the sol
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from analyticdag._typing import FloatArray
+from analyticdag._typing import FloatArray, IntArray
 from analyticdag.candidates import candidate_mask
 from analyticdag.errors import ParameterError
 from analyticdag.fitting.checkpoint import Checkpoint, fingerprint
 from analyticdag.fitting.design import Design, Reading
-from analyticdag.fitting.placement import Placement, choose_placement
+from analyticdag.fitting.placement import Placement, choose_placement, to_float64
 from analyticdag.fitting.statistics import Statistics
 from analyticdag.knowledge import EdgeMasks
 from analyticdag.linear.options import Options
@@ -24,6 +24,7 @@ from analyticdag.losses import LossClass, loss_traits
 from analyticdag.optimize.path import PathState, follow, schedule_of, start_of, traits_of
 from analyticdag.optimize.problem import Problem
 from analyticdag.optimize.trace import Trace
+from analyticdag.orders import canonical_order
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,25 +103,34 @@ def follow_path(
     fit: Fit,
     statistics: Statistics,
     loss: LossClass,
-    lambda1: float,
-    start: Start,
+    lambda1: float | None = None,
+    start: Start | None = None,
     *,
+    canonical: bool = False,
     aside: bool = False,
 ) -> PathState:
-    """Follow the path. One that runs aside is not reported and not kept in the checkpoint."""
-    options, masks, place = fit.options, fit.masks, fit.place
+    """Follow the path; lambda1 and start are those of the options unless given.
+
+    With `canonical` it takes the columns in an order that does not depend on their places. One that
+    runs aside is not reported and not kept in the checkpoint.
+    """
+    options, place = fit.options, fit.place
+    lambda1 = options.lambda1 if lambda1 is None else lambda1
+    start = Start.of(fit) if start is None else start
+    columns = canonical_order(statistics.S) if canonical else np.arange(len(statistics.S))
+    masks, block = fit.masks.in_order(columns), np.ix_(columns, columns)
     assert options.minimiser is not None
     problem = Problem(
-        loss=_made(loss, statistics, place),
+        loss=_made(loss, statistics, columns, place),
         function=options.function,
         lambda1=lambda1,
         allowed=place.put(masks.allowed),
         required=place.put(masks.required),
     )
-    weights = start.weights_for(statistics, masks)
+    weights = start.weights_for(statistics, fit.masks)[block]
     begin = PathState(place.put(weights), Trace(start=start.name))
-    file = None if aside else _checkpoint(fit, statistics, loss, lambda1, start)
-    return follow(
+    file = None if aside else _checkpoint(fit, statistics, loss, lambda1, start, canonical)
+    state = follow(
         problem,
         schedule_of(options.minimiser),
         options.minimiser,
@@ -128,21 +138,30 @@ def follow_path(
         on_stage=None if file is None else file.save,
         verbose=0 if aside else options.verbose,
     )
+    if not canonical:
+        return state
+    back = np.argsort(columns)
+    return replace(state, weights=to_float64(state.weights)[np.ix_(back, back)])
 
 
-def _made(loss: LossClass, statistics: Statistics, place: Placement) -> Any:
+def _made(loss: LossClass, statistics: Statistics, columns: IntArray, place: Placement) -> Any:
     traits = loss_traits(loss)
     if not traits.needs_rows:
-        return loss(place.put(statistics.S))
+        return loss(place.put(statistics.S[np.ix_(columns, columns)]))
     if statistics.rows is None:
         raise ParameterError(
             f"loss={traits.name!r} needs the rows, which fit_covariance does not have; call fit(X)"
         )
-    return loss(place.put(statistics.rows.values))
+    return loss(place.put(statistics.rows.values[:, columns]))
 
 
 def _checkpoint(
-    fit: Fit, statistics: Statistics, loss: LossClass, lambda1: float, start: Start
+    fit: Fit,
+    statistics: Statistics,
+    loss: LossClass,
+    lambda1: float,
+    start: Start,
+    canonical: bool,
 ) -> Checkpoint | None:
     options, traits = fit.options, loss_traits(loss)
     if options.checkpoint is None:
@@ -155,7 +174,7 @@ def _checkpoint(
         "minimiser": options.minimiser,
         "dtype": str(fit.place.dtype),
         "start": start.name,
-    }
+    } | ({"columns": "canonical"} if canonical else {})
     digest = fingerprint(
         statistics.S,
         statistics.rows.values if traits.needs_rows and statistics.rows else None,

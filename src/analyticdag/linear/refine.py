@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, TypeVar
@@ -11,6 +12,7 @@ import numpy as np
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.fitting.finish import Finished
+from analyticdag.graphs import topological_order
 from analyticdag.knowledge import EdgeMasks
 from analyticdag.linear.misfit import effect_floor
 from analyticdag.linear.paths import Fit
@@ -104,37 +106,39 @@ def starting_orders(table: SearchTable, *, equal: bool) -> dict[str, IntArray]:
 
 
 def refine(
-    fit: Fit, loss: LossTraits, starts: dict[str, IntArray], *, like: SearchRecord | None = None
+    fit: Fit,
+    loss: LossTraits,
+    starts: dict[str, IntArray],
+    *,
+    like: SearchRecord | None = None,
+    floor: float | None = None,
 ) -> tuple[Finished, SearchRecord]:
     """Search with the score that belongs to the loss, from `starts` and from cheap orders.
 
-    A search `like` another one charges its price, has had its cheap orders, and goes on with other
-    random numbers. The floor on effects that the rows ask for is known after a first search.
+    A search `like` another one charges its price and goes on with other random numbers; what may be
+    spent on cheap and random orders was spent. No effect is below the floor that the user asked
+    for, else this `floor`, else the one that the rows ask for beside a first graph.
     """
-    # Compiled code: imported when it is used, so that importing the package stays cheap.
-    from analyticdag.search import effect_price
-
-    table, equal = SearchTable.of(fit), loss.score == "equal"
+    table, asked = SearchTable.of(fit), fit.options.min_effect
     starts = {label: table.start(order) for label, order in starts.items()}
+    gamma, least = fit.options.gamma, floor if asked is None else asked
     if like is not None:
-        floor, table = like.min_effect, replace(table, seed=table.seed + 1)
-        best = _search(fit, table, loss, starts, like.gamma, floor)
+        gamma, least, table = like.gamma, like.min_effect, replace(table, seed=table.seed + 1)
     else:
-        gamma, asked = fit.options.gamma, fit.options.min_effect
-        starts |= starting_orders(table, equal=equal)
-        best = _search(fit, table, loss, starts, gamma, asked or 0.0)
-        floor = effect_floor(fit.statistics, best.weights) if asked is None else asked
-        dearer = effect_price(floor, fit.statistics.n_samples, equal=equal) > best.price
-        if dearer and not best.interrupted:
-            starts |= {"without a floor": table.start(best.order)}
-            best = _search(fit, table, loss, starts, gamma, floor)
+        starts |= starting_orders(table, equal=loss.score == "equal")
+
+    def by_rows(weights: FloatArray) -> float:
+        return effect_floor(fit.statistics, table.back_matrix(weights))
+
+    effort = fit.options.effort if like is None else 0.0
+    best = _search(fit, table, loss, starts, gamma, by_rows if least is None else least, effort)
     record = SearchRecord(
         loss=loss.name,
         score=float(best.score),
         start=best.start,
         price=best.price,
         gamma=best.gamma,
-        min_effect=round(floor, 6),
+        min_effect=round(best.min_effect, 6),
         returns=best.returns,
         interrupted=best.interrupted,
         contributions=tuple(asdict(c) for c in best.contributions),
@@ -143,13 +147,30 @@ def refine(
     return Finished(best.weights, adjacency), record
 
 
+def with_floor(
+    fit: Fit, loss: LossTraits, starts: dict[str, IntArray], found: tuple[Finished, SearchRecord]
+) -> tuple[Finished, SearchRecord]:
+    """Return what a search without a floor found, or the search with one, where rows ask for it."""
+    from analyticdag.search import effect_price
+
+    (finished, record), n = found, fit.statistics.n_samples
+    if fit.options.min_effect is not None or record.interrupted:
+        return found
+    floor = effect_floor(fit.statistics, finished.weights)
+    if effect_price(floor, n, equal=loss.score == "equal") <= record.price:
+        return found
+    best = {"without a floor": topological_order(finished.adjacency)}
+    return refine(fit, loss, best | starts, floor=floor)
+
+
 def _search(
     fit: Fit,
     table: SearchTable,
     loss: LossTraits,
     starts: dict[str, IntArray],
     gamma: float | None,
-    min_effect: float,
+    min_effect: float | Callable[[FloatArray], float],
+    effort: float,
 ) -> SearchResult:
     from analyticdag.search import Interrupted, search_orders
 
@@ -162,7 +183,7 @@ def _search(
         score=loss.score,
         gamma="auto" if gamma is None else gamma,
         min_effect=min_effect,
-        effort=options.effort,
+        effort=effort,
         allowed=masks.allowed,
         required=masks.required,
         max_parents=masks.max_parents,

@@ -16,10 +16,16 @@ __all__ = ["without_ties"]
 
 # Rows per value from which a column is taken to be rounded.
 _ROWS_PER_VALUE = 2
+# Of a rounded column with 20,000 rows so many have fifty pairs of equal values: none is enough to
+# tell that it is not rounded, and sorting all rows takes longer than all else.
+_GLANCE = 1000
 
 
 def without_ties(column: FloatArray) -> FloatArray:
     """Return a column in which values that occur again and again are spread evenly."""
+    glance = column[:_GLANCE]
+    if len(np.unique(glance)) == len(glance) == _GLANCE:
+        return column
     values, place = np.unique(column, return_inverse=True)
     if len(values) < 2 or len(column) < _ROWS_PER_VALUE * len(values):
         return column

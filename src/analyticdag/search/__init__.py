@@ -5,6 +5,7 @@
 | `engine.py`     | all of it: starts, local search from each, iteration of the best, weights      |
 | `setting.py`    | the task: scores, prices, knowledge, refusals                                  |
 | `starts.py`     | orders to start from; the one in layers, under equal variances                 |
+| `combine.py`    | the best parts of several graphs                                               |
 | `price.py`      | what an edge has to be worth, judged by the data                               |
 | `graph.py`      | a graph under search; its score, suspects, weights, and what its edges gain    |
 | `gaps.py`       | what the best graph would cost without an edge, or without its direction       |

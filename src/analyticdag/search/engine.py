@@ -20,8 +20,10 @@ from numpy.typing import ArrayLike
 
 from analyticdag._threads import in_threads
 from analyticdag._typing import BoolArray, FloatArray, IntArray
+from analyticdag.graphs import topological_order
 from analyticdag.moments import Moments
 from analyticdag.orders import consistent_order
+from analyticdag.search.combine import best_parts
 from analyticdag.search.graph import Graph, Search, edge_gains, least_squares, suspects
 from analyticdag.search.hubs import revisit_hubs
 from analyticdag.search.kernels import Stop
@@ -30,6 +32,7 @@ from analyticdag.search.price import (
     cautious_price,
     checked_effect,
     effect_price,
+    excess_of,
     fair_price,
     gamma_of,
 )
@@ -60,7 +63,8 @@ LARGE = 200
 # times the processor time (docs/design/order-search.md).
 ROUNDS = 10
 RETURNS = 3
-FURTHER_STARTS = 8
+FURTHER_STARTS = 6
+COMBINED = "combined"  # label of runs that began with the best parts of others
 # Scores of runs that met in one class differ by rounding only.
 SAME = 1e-9
 # Effects are weak where they speak for a price this much lower.
@@ -93,6 +97,7 @@ class SearchResult:
     score: float
     price: float  # of an edge, in the score
     gamma: float  # the extended BIC's, of this price
+    min_effect: float  # no edge has a smaller partial correlation
     start: str
     returns: int  # runs that ended at this score
     contributions: tuple[Contribution, ...]
@@ -125,7 +130,7 @@ def search_orders(
     *,
     score: ScoreName = "unequal",
     gamma: float | Literal["auto"] = "auto",
-    min_effect: float = 0.0,
+    min_effect: float | Callable[[FloatArray], float] = 0.0,
     effort: float = 1.0,
     allowed: BoolArray | None = None,
     required: BoolArray | None = None,
@@ -139,7 +144,8 @@ def search_orders(
     """Search over orders of the variables for the graph with the lowest score.
 
     `S` is the covariance of n_samples rows. `gamma` is the extended BIC's, "auto" lets the data
-    choose the price of an edge (`price.py`); no edge has a partial correlation below `min_effect`.
+    choose the price of an edge (`price.py`); no edge has a partial correlation below `min_effect`,
+    which may be a function of the weights of a first graph, found at a cautious price.
     `effort` is a factor on how often the search may begin anew until its best score has come back.
     `allowed[i, j]` and `required[i, j]` speak about the edge i -> j; required edges stay, and
     orders respect them. `moments` gives nodes covariances of their own, where interventions left
@@ -151,12 +157,11 @@ def search_orders(
     """
     cov = checked_covariance(S)
     moments = moments or Moments.shared(cov, n_samples)
-    floor = effect_price(checked_effect(min_effect), n_samples, equal=score == "equal")
-    price = cautious_price(len(cov))
-    automatic = isinstance(gamma, str)
+    price, automatic = cautious_price(len(cov)), isinstance(gamma, str)
     if not isinstance(gamma, str):
         price = edge_penalty(n_samples, len(cov), gamma)
-    setting = make_setting(moments, score, max(price, floor), allowed, required, max_parents)
+    least = Floor(min_effect, n_samples, score == "equal")
+    setting = make_setting(moments, score, max(price, least.price), allowed, required, max_parents)
     stop = Stop()
     setting, layered = with_noise(setting, stop)
     if layered is not None:
@@ -166,21 +171,49 @@ def search_orders(
     work = Work(moments, dict(starts), random_state, n_jobs, effort, progress or silent, stop)
     work.tell(f"order search from {len(starts)} starts: {', '.join(starts)}")
     runs = local_runs(setting, starts, n_jobs, stop)
-    fair = max(fair_price(edge_gains(setting, work.weights(setting, runs)), price, len(cov)), floor)
-    weak = fair < setting.penalty - NOTICEABLE
-    if weak and (automatic or setting.equal):
-        work.tell("weak effects are common: edges get cheaper, and every node is tried elsewhere")
-        setting = replace(
-            setting, penalty=fair if automatic else setting.penalty, thorough=setting.equal
-        )
+    W = work.weights(setting, runs)
+    least = least.after(W)
+    fair = least.excess * fair_price(edge_gains(setting, W) / least.excess, price, len(cov))
+    final = max(fair if automatic else price, least.price)
+    weak = max(fair, least.price) < setting.penalty - NOTICEABLE
+    if final > setting.penalty or (weak and (automatic or setting.equal)):
+        work.tell(f"the price of an edge is {final:.1f}" + ", as weak effects are common" * weak)
+        setting = replace(setting, penalty=final, thorough=setting.equal and weak)
         if not setting.equal:
             work.starts["cautious"] = runs[0].graph.order
         runs = local_runs(setting, work.starts, n_jobs, stop)
     if layered is None or starts_disagree(setting, runs):
         runs = work.iterated(setting, runs)
     if work.interrupted:
-        raise Interrupted(work.result(setting, runs))
-    return work.result(setting, runs)
+        raise Interrupted(work.result(setting, least, runs))
+    return work.result(setting, least, runs)
+
+
+@dataclass(frozen=True, eq=False)
+class Floor:
+    """The smallest partial correlation of an edge: a number, or a function of a first graph."""
+
+    effect: float | Callable[[FloatArray], float]
+    n_samples: int
+    equal: bool
+    excess: float = 1.0  # by which accidents gain more than by chance
+
+    @property
+    def known(self) -> float:
+        """The number; zero as long as there is no graph."""
+        return 0.0 if callable(self.effect) else checked_effect(self.effect)
+
+    @property
+    def price(self) -> float:
+        """The price that such an edge just pays."""
+        return effect_price(self.known, self.n_samples, equal=self.equal)
+
+    def after(self, W: FloatArray) -> Floor:
+        """Ask the function, if it is one, about a graph with weights W."""
+        if not callable(self.effect):
+            return self
+        floor = checked_effect(self.effect(W))
+        return replace(self, effect=floor, excess=excess_of(floor, self.n_samples))
 
 
 @dataclass(eq=False)
@@ -219,6 +252,7 @@ class Work:
         many = ITERATED if d <= LARGE else ITERATED_LARGE
         self.tell(f"iterated search from {', '.join(run.label for run in runs[:many])}")
         ended, waiting = self._search_on(setting, runs[:many]), runs[many:]
+        ended += self._combined(setting, ended)
         yield ended + waiting
         # Orders that ignore the scale are of no use where it is known.
         share = 0.0 if setting.equal else min(1.0, LARGE / 2.0 / d)
@@ -229,6 +263,7 @@ class Work:
             labels = [f"further-{k + 1}" for k in range(first, min(first + many, budget))]
             orders = {name: self._rng(name).permutation(len(setting.S)) for name in labels}
             ended += self._search_on(setting, local_runs(setting, orders, self.n_jobs, self.stop))
+            ended += self._combined(setting, ended)
             yield ended + waiting
 
     def _search_on(self, setting: Setting, runs: list[Run]) -> list[Run]:
@@ -239,10 +274,24 @@ class Work:
             self.stop,
         )
 
+    def _combined(self, setting: Setting, ended: list[Run]) -> list[Run]:
+        """Search on from the best parts of all runs, where they are better than the best run."""
+        if setting.equal or returns(ended) == len(ended):
+            return []
+        ranked = sorted(ended, key=lambda run: (round(run.iterated, TIES), run.label))
+        best = ranked[0].graph.adjacency
+        mixed = best_parts(setting, [run.graph.adjacency for run in ranked])
+        if np.array_equal(mixed, best):
+            return []
+        number = sum(run.label.startswith(COMBINED) for run in ended) + 1
+        order = {f"{COMBINED}-{number}": topological_order(mixed)}
+        runs = local_runs(setting, order, self.n_jobs, self.stop)
+        return self._search_on(setting, runs)
+
     def _rng(self, label: str) -> np.random.Generator:
         return named_rng(self.random_state, label)
 
-    def result(self, setting: Setting, runs: list[Run]) -> SearchResult:
+    def result(self, setting: Setting, floor: Floor, runs: list[Run]) -> SearchResult:
         """The best run, and what is to be known about it."""
         n, d = self.moments.n_samples, len(setting.S)
         W, price = self.weights(setting, runs), setting.penalty
@@ -254,6 +303,7 @@ class Work:
             score=graph_score(self.moments, W, score=score, gamma=gamma),
             price=price,
             gamma=gamma_of(price, n, d),
+            min_effect=floor.known,
             start=runs[0].label,
             returns=returns(runs),
             contributions=tuple(contribution(run) for run in runs),
@@ -266,9 +316,10 @@ def silent(message: str) -> None:
 
 
 def returns(runs: list[Run]) -> int:
-    """How many runs ended at the best score."""
+    """How many starts ended at the best score; one, if only a combination of them did."""
     best = min(run.iterated for run in runs)
-    return sum(run.iterated - best <= SAME * max(abs(best), 1.0) for run in runs)
+    there = [run for run in runs if run.iterated - best <= SAME * max(abs(best), 1.0)]
+    return max(sum(not run.label.startswith(COMBINED) for run in there), 1)
 
 
 def starts_disagree(setting: Setting, runs: list[Run]) -> bool:

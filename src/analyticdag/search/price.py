@@ -6,11 +6,14 @@ accident. So a *cautious* price is one that an accident exceeds in one table of 
 
 Edges found at that price tell how common weak effects are: those that gain little more than it. If
 effects a little weaker are as common (per unit of log size), their number below the price is known,
-and so is the number of accidents. The *fair* price is the lowest one at which at most 15 % of the
+and so is the number of accidents. The *fair* price is the lowest one at which at most 20 % of the
 edges that just pay it are expected to be accidents. With strong effects only there are no weak
 edges, nothing speaks for a lower price, and the cautious one stays.
 
-A floor on the effect, |partial correlation| >= r, is a price as well: n log(1/(1 - r²)).
+Where the model does not hold, pairs without an effect have partial correlations of some size s
+beside their standard error 1/sqrt(n) (`linear.misfit`). Gains of accidents are then larger by a
+factor 1 + n s², and so is every price. A floor on the effect, |partial correlation| >= r, is a
+price as well: n log(1/(1 - r²)). An automatic floor is three sizes, which the price always exceeds.
 The price of the extended BIC is log n + 4 gamma log d; `gamma_of` tells which gamma a price is.
 """
 
@@ -32,6 +35,7 @@ __all__ = [
     "cautious_price",
     "checked_effect",
     "effect_price",
+    "excess_of",
     "expected_false",
     "fair_price",
     "gamma_of",
@@ -41,18 +45,24 @@ __all__ = [
 ACCIDENTS = 0.02
 # Share of accidents among the edges that just pay the fair price. Not a half: a false edge spoils
 # directions around it, too. Own seeds, docs/design/order-search.md.
-FALSE = 0.15
+FALSE = 0.2
 # Weak effects are counted from the border up to this many times its size.
 WINDOW = 1.5
 # No price is below three standard errors, squared, unless the cautious one is: with a handful of
-# columns there are too few edges to tell how common weak ones are.
-_LEAST = 3.0
+# columns there are too few edges to tell how common weak ones are. For the same reason an automatic
+# floor is so many sizes of what misfit makes.
+_LEAST = SIZES = 3.0
 _RAREST = 1e-300  # probabilities below are no numbers any more
 
 
 def cautious_price(n_nodes: int) -> float:
     """Price that the gain of an accident exceeds in one table of fifty."""
     return float(ndtri(ACCIDENTS / 2.0 / _pairs(n_nodes)) ** 2)
+
+
+def excess_of(floor: float, n_samples: int) -> float:
+    """How much larger the gains of accidents are than by chance, given an automatic floor."""
+    return 1.0 + n_samples * (floor / SIZES) ** 2
 
 
 def fair_price(gains: FloatArray, price: float, n_nodes: int) -> float:
