@@ -58,11 +58,6 @@ class _Judged:
         """Return the edges that clearly point as the best member has them."""
         return {arc for arc, one in self.preferences.items() if one.is_clear} - barred
 
-    @property
-    def speaks(self) -> bool:
-        """Whether there is a reason to turn or to claim an edge."""
-        return self.gained >= WORTH_TURNING or bool(self.claims(set()))
-
     def turned_edges(self) -> set[Arc]:
         """Return the edges that point another way than they did."""
         return self.component.arcs(self.best, without=self.start)
@@ -121,9 +116,7 @@ def _claimed(
     gains: LocalGains, of: _Class, no_shape: BoolArray, turned: dict[Arc, float]
 ) -> Shaped:
     """Claim what is clear, and keep the member that was given where nothing speaks against it."""
-    # What the noise depends on matters only where its shape says something.
-    speaks = bool(turned) or any(one.speaks for one in of.judged)
-    dependent = noise_depends(gains, of.best) if speaks else set()
+    dependent = noise_depends(gains, of.best)
     misfit = in_doubt(dependent, of.best)
     barred = {(i, j) for i, j in np.argwhere(of.best).tolist() if no_shape[i] or no_shape[j]}
     member, allowed, margins = of.dag.copy(), np.ones_like(of.known), {}

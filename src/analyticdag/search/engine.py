@@ -28,14 +28,7 @@ from analyticdag.search.graph import Graph, Search, edge_gains, least_squares, s
 from analyticdag.search.hubs import revisit_hubs
 from analyticdag.search.kernels import Stop
 from analyticdag.search.local import DRAWS
-from analyticdag.search.price import (
-    cautious_price,
-    checked_effect,
-    effect_price,
-    excess_of,
-    fair_price,
-    gamma_of,
-)
+from analyticdag.search.price import Floor, cautious_price, fair_price, gamma_of
 from analyticdag.search.records import PATIENT
 from analyticdag.search.setting import (
     ScoreName,
@@ -187,33 +180,6 @@ def search_orders(
     if work.interrupted:
         raise Interrupted(work.result(setting, least, runs))
     return work.result(setting, least, runs)
-
-
-@dataclass(frozen=True, eq=False)
-class Floor:
-    """The smallest partial correlation of an edge: a number, or a function of a first graph."""
-
-    effect: float | Callable[[FloatArray], float]
-    n_samples: int
-    equal: bool
-    excess: float = 1.0  # by which accidents gain more than by chance
-
-    @property
-    def known(self) -> float:
-        """The number; zero as long as there is no graph."""
-        return 0.0 if callable(self.effect) else checked_effect(self.effect)
-
-    @property
-    def price(self) -> float:
-        """The price that such an edge just pays."""
-        return effect_price(self.known, self.n_samples, equal=self.equal)
-
-    def after(self, W: FloatArray) -> Floor:
-        """Ask the function, if it is one, about a graph with weights W."""
-        if not callable(self.effect):
-            return self
-        floor = checked_effect(self.effect(W))
-        return replace(self, effect=floor, excess=excess_of(floor, self.n_samples))
 
 
 @dataclass(eq=False)

@@ -20,6 +20,8 @@ The price of the extended BIC is log n + 4 gamma log d; `gamma_of` tells which g
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import brentq
@@ -30,12 +32,12 @@ from analyticdag._typing import FloatArray, IntArray
 from analyticdag.errors import ParameterError
 
 __all__ = [
+    "Floor",
     "as_single",
     "block_prices",
     "cautious_price",
     "checked_effect",
     "effect_price",
-    "excess_of",
     "expected_false",
     "fair_price",
     "gamma_of",
@@ -55,14 +57,36 @@ _LEAST = SIZES = 3.0
 _RAREST = 1e-300  # probabilities below are no numbers any more
 
 
+@dataclass(frozen=True, eq=False)
+class Floor:
+    """The smallest partial correlation of an edge: a number, or a function of a first graph."""
+
+    effect: float | Callable[[FloatArray], float]
+    n_samples: int
+    equal: bool
+    excess: float = 1.0  # by which accidents gain more than by chance
+
+    @property
+    def known(self) -> float:
+        """The number; zero as long as there is no graph."""
+        return 0.0 if callable(self.effect) else checked_effect(self.effect)
+
+    @property
+    def price(self) -> float:
+        """The price that such an edge just pays."""
+        return effect_price(self.known, self.n_samples, equal=self.equal)
+
+    def after(self, W: FloatArray) -> Floor:
+        """Ask the function, if it is one, about a graph with weights W."""
+        if not callable(self.effect):
+            return self
+        floor = checked_effect(self.effect(W))
+        return replace(self, effect=floor, excess=1.0 + self.n_samples * (floor / SIZES) ** 2)
+
+
 def cautious_price(n_nodes: int) -> float:
     """Price that the gain of an accident exceeds in one table of fifty."""
     return float(ndtri(ACCIDENTS / 2.0 / _pairs(n_nodes)) ** 2)
-
-
-def excess_of(floor: float, n_samples: int) -> float:
-    """How much larger the gains of accidents are than by chance, given an automatic floor."""
-    return 1.0 + n_samples * (floor / SIZES) ** 2
 
 
 def fair_price(gains: FloatArray, price: float, n_nodes: int) -> float:
