@@ -17,7 +17,7 @@ from analyticdag.fitting.design import CUTS, LEVELS, Design
 from analyticdag.io import load_run, record_of, save_run
 from analyticdag.knowledge import Knowledge
 from analyticdag.report.answers import answers
-from analyticdag.report.picture import picture_of
+from analyticdag.report.page import picture_of
 from analyticdag.simulate import Simulation, simulate
 from analyticdag.stability import bootstrap, bootstrap_effects
 

@@ -12,7 +12,7 @@ import pytest
 from analyticdag.drawing.graphviz import graphviz_layout
 from analyticdag.drawing.layout import layered_layout
 from analyticdag.io import run_of_weights
-from analyticdag.report.picture import picture_of
+from analyticdag.report.page import picture_of
 from analyticdag.simulate import simulate
 
 needs_dot = pytest.mark.skipif(shutil.which("dot") is None, reason="graphviz is not installed")

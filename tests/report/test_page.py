@@ -25,8 +25,7 @@ from analyticdag.io import EdgeRecord, SavedRun, audit_table, run_of_weights
 from analyticdag.linear.choice import LossChoice
 from analyticdag.report import render_report, write_report
 from analyticdag.report.cautions import in_short, notices
-from analyticdag.report.page import safe_json
-from analyticdag.report.picture import picture_of
+from analyticdag.report.page import picture_of, safe_json
 from analyticdag.report.plots import selection_panels, trace_panels
 from analyticdag.report.text import certainty, methods
 from analyticdag.simulate import simulate

@@ -2,13 +2,13 @@
 
 | module        | holds                                                                         |
 |---------------|-------------------------------------------------------------------------------|
-| `picture.py`  | a saved run as shapes, which the page shows even without JavaScript           |
 | `plots.py`    | the trace of the solver, and the choice of lambda, as line plots              |
 | `text.py`     | what the report says in words                                                 |
 | `cautions.py` | what to know before the graph is believed, in a line and in full               |
 | `answers.py`  | effects of all pairs, for the page's question "what happens if"               |
 | `discrete.py` | what weights of yes/no, ordered and categorical variables mean                |
-| `page.py`     | everything put into the template, with names escaped as data                  |
+| `page.py`     | everything put into the template, with names escaped as data; the graph as    |
+|               | shapes, which the page shows even without JavaScript                          |
 | `assets/`     | the template, the style, and a small viewer in plain JavaScript               |
 """
 

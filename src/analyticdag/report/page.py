@@ -3,6 +3,8 @@
 Names are data: the template escapes everything (autoescape), the viewer's data travel as JSON in
 which no tag can begin, and a content security policy lets only our own script and style run, by
 their hashes, and nothing be fetched.
+
+The picture of the graph needs no JavaScript; the viewer then takes hold of the very same elements.
 """
 
 from __future__ import annotations
@@ -18,15 +20,14 @@ import jinja2
 import markupsafe
 
 from analyticdag._files import write_text
-from analyticdag.drawing.picture import BOXES, Picture
+from analyticdag.drawing.picture import BOXES, Link, Picture, draw, short_number
 from analyticdag.io.folder import made
 from analyticdag.io.outputs import reserved
-from analyticdag.io.run import SavedRun
+from analyticdag.io.run import EdgeRecord, SavedRun
 from analyticdag.io.state import RungRecord
 from analyticdag.report.answers import answers
 from analyticdag.report.cautions import explained, in_short, urgent
 from analyticdag.report.discrete import part_lines, weight_notes
-from analyticdag.report.picture import picture_of
 from analyticdag.report.plots import (
     BOTTOM,
     HEIGHT,
@@ -227,3 +228,31 @@ def _asset(name: str) -> str:
 
 def _number(value: float | None, digits: int = 4) -> str:
     return "" if value is None else f"{value:.{digits}g}"
+
+
+def picture_of(run: SavedRun, *, as_class: bool = False) -> Picture:
+    """Draw a run; `as_class` leaves the heads of open edges away."""
+    return draw(run.names, [_link(run, edge) for edge in run.edges], as_class=as_class)
+
+
+def _link(run: SavedRun, edge: EdgeRecord) -> Link:
+    i, j, is_open = run.ends(edge)
+    # Without scales there is the weight alone; an open link and one of a category have no sign.
+    plain = is_open or edge.parts
+    given = edge.weight if edge.standardized is None else edge.standardized
+    if is_open:
+        about = f"{run.names[i]} — {run.names[j]}, strength {edge.strength:.3g}, direction open"
+    else:
+        what = "strength" if edge.parts else "weight"
+        about = f"{run.names[i]} → {run.names[j]}, {what} {edge.weight:.4g}"
+    return Link(
+        source=edge.source,
+        target=edge.target,
+        weight=edge.weight,
+        strength=edge.strength,
+        kind=edge.kind,
+        is_open=is_open,
+        label=short_number(edge.strength if plain else given),
+        description=about,
+        signed=not edge.parts,
+    )
