@@ -46,7 +46,8 @@ def compiled_first(path: list[str]) -> list[str]:
     asked = os.environ.get(VARIABLE, "")
     if asked and asked not in BUILDS:
         raise ParameterError(f"{VARIABLE} must be one of {', '.join(BUILDS)}, got {asked!r}")
-    for build in [asked] if asked else ["v3"] * _is_v3() + ["baseline"]:
+    suitable = ["v3", "baseline"] if _is_v3() else ["baseline"]
+    for build in [asked] if asked else suitable:
         if build == "python":
             return path
         folder = Path(home) / f"_{build}"

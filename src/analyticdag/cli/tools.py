@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
     from analyticdag.effects import GraphCheck
-_SHOWN = 20
+_LISTED = 20
 
 
 def simulate_command(
@@ -142,12 +142,12 @@ def check_command(
     found = check_graph(given, table.columns, level=level)
     out = Console(highlight=False)
     if as_json:
-        line(out, json.dumps(_plain(found, given), ensure_ascii=True))
+        line(out, json.dumps(_check_record(found, given), ensure_ascii=True))
     else:
-        line(out, "\n".join(_words(found, given)))
+        line(out, "\n".join(_check_words(found, given)))
 
 
-def _plain(found: GraphCheck, given: nx.DiGraph) -> dict[str, Any]:
+def _check_record(found: GraphCheck, given: nx.DiGraph) -> dict[str, Any]:
     return {
         "n_tests": found.n_tests,
         "violated": [test._asdict() for test in found.violated],
@@ -161,25 +161,25 @@ def _link(given: nx.DiGraph, a: Any, b: Any) -> str:
     return f"{a} {'—' if given.has_edge(b, a) else '→'} {b}"
 
 
-def _words(found: GraphCheck, given: nx.DiGraph) -> list[str]:
+def _check_words(found: GraphCheck, given: nx.DiGraph) -> list[str]:
     lines = [
         f"{len(found.violated)} of {found.n_tests} pairs that the graph does not join are related "
         "all the same" + (":" if found.violated else ".")
     ]
-    for test in found.violated[:_SHOWN]:
+    for test in found.violated[:_LISTED]:
         given_text = f" given {', '.join(map(str, test.given))}" if test.given else ""
         lines.append(
             f"  {test.first} and {test.second}{given_text}: partial correlation "
             f"{test.partial_correlation:+.2f}, p = {test.p_value:.2g}"
         )
-    lines += _rest(len(found.violated))
+    lines += _left_out(len(found.violated))
     n_edges = given.number_of_edges() - sum(given.has_edge(b, a) for a, b in given.edges) // 2
     lines.append(
         f"{len(found.unsupported)} of {n_edges} links are not needed to explain the data"
         + (":" if found.unsupported else ".")
     )
-    lines += [f"  {_link(given, a, b)}" for a, b in found.unsupported[:_SHOWN]]
-    lines += _rest(len(found.unsupported))
+    lines += [f"  {_link(given, a, b)}" for a, b in found.unsupported[:_LISTED]]
+    lines += _left_out(len(found.unsupported))
     behind = found.score - found.best_score
     lines.append(
         f"Score (extended BIC) {found.score:.1f}; the best graph that a search found has "
@@ -188,5 +188,5 @@ def _words(found: GraphCheck, given: nx.DiGraph) -> list[str]:
     return lines
 
 
-def _rest(number: int) -> list[str]:
-    return [f"  and {number - _SHOWN} more (--json lists all)"] if number > _SHOWN else []
+def _left_out(number: int) -> list[str]:
+    return [f"  and {number - _LISTED} more (--json lists all)"] if number > _LISTED else []
