@@ -38,7 +38,9 @@ class LocalGains:
 
     def __init__(self, rows: FloatArray, moments: Moments, perturbed: BoolArray | None) -> None:
         self.moments = moments
-        self.columns = np.array([without_ties(column) for column in rows.T])
+        spread = [(column, without_ties(column)) for column in rows.T]
+        self.columns = np.array([column for _, column in spread])
+        self.rounded = np.array([column is not before for before, column in spread])
         self.used = None if perturbed is None else np.ascontiguousarray(~perturbed.T)
         self._gains: dict[Family, FloatArray] = {}  # of every bin
         self._totals: dict[Family, float] = {}

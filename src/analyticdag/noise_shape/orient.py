@@ -87,7 +87,9 @@ def orient(
     of the search.
     """
     found = _best_of_class(gains, dag, class_of, masks)
-    revised, turned = Reviser(gains, masks, price).revise(found.best)
+    # Digits that were drawn at random would pass for a measurement error.
+    reviser = Reviser(gains, masks, no_shape | gains.rounded, price)
+    revised, turned = reviser.revise(found.best)
     if turned:
         other = _best_of_class(gains, revised, class_of, masks)
         shaped = _claimed(gains, other, no_shape, turned)

@@ -1,10 +1,11 @@
 """Where the noise speaks against a class: edges turned that all of its members have the same way.
 
 A search by covariances can end in a wrong class: a weak effect is missed, and a collider comes of
-it. With noise that is not Gaussian it shows: what is left of an effect depends on its cause. Such
-edges are turned, the best turn first. The covariances choose the parents that both ends get then,
-among the nodes next to them (`parents`), and graphs are compared by both: the score of the
-covariances plus the gains of the shapes, row by row, as for a claim (`evidence`).
+it. With noise that is not Gaussian it shows: the shapes alone would have an edge turned, or what is
+left of an effect depends on its cause. Such edges are turned, the best turn first. The covariances
+choose the parents that both ends get then, among the nodes next to them (`parents`). Graphs are
+compared by both: the score of the covariances plus the gains of the shapes, row by row, as for a
+claim (`evidence`).
 """
 
 from __future__ import annotations
@@ -36,10 +37,14 @@ class _Turn:
 
 @dataclass(frozen=True, eq=False)
 class Reviser:
-    """Turns edges of a graph; `price` is that of an edge in the score of the search."""
+    """Turns edges of a graph, but for those at columns that have no shape of noise.
+
+    `price` is that of an edge in the score of the search.
+    """
 
     gains: LocalGains
     masks: EdgeMasks
+    no_shape: BoolArray
     price: float
 
     def revise(self, graph: BoolArray) -> tuple[BoolArray, dict[Arc, float]]:
@@ -47,30 +52,46 @@ class Reviser:
         which margin."""
         graph = graph.copy()
         turned: dict[Arc, float] = {}
-        suspects = {j: self._dependent(graph, j) for j in range(len(graph))}
-        while True:
-            arcs = [(cause, effect) for effect, causes in suspects.items() for cause in causes]
-            turns = [self._turn(graph, *arc) for arc in arcs if self._may_turn(arc)]
-            clear = [one for one in turns if one.better.is_worth_a_revision]
-            if not clear:
-                return graph, turned
-            best = max(clear, key=lambda one: one.better.gained)
-            turned.pop(best.arc, None)
-            turned[best.arc[::-1]] = best.better.margin
+        turns = self._turns(graph, np.ones(len(graph), dtype=bool))
+        while clear := [arc for arc, one in turns.items() if one.better.is_worth_a_revision]:
+            i, j = max(clear, key=lambda arc: turns[arc].better.gained)
+            turns[i, j] = best = self._turn(graph, i, j)  # other turns may have changed it
+            if not best.better.is_worth_a_revision:
+                continue
+            changed = _near(graph, i, j)
             for node, parents in best.families:
                 graph[:, node] = False
                 graph[list(parents), node] = True
-                suspects[node] = self._dependent(graph, node)
+            changed |= _near(graph, i, j)
+            turned.pop((i, j), None)
+            turned[j, i] = best.better.margin
+            kept = {arc: one for arc, one in turns.items() if not changed[list(arc)].any()}
+            turns = kept | self._turns(graph, changed)
+        return graph, turned
 
-    def _dependent(self, graph: BoolArray, node: int) -> list[int]:
-        return dependent_causes(self.gains, family_in(graph, node))
+    def _turns(self, graph: BoolArray, nodes: BoolArray) -> dict[Arc, _Turn]:
+        """Turn each edge at some nodes that is suspect."""
+        may = graph & ~self.masks.required & self.masks.allowed.T & (nodes[:, None] | nodes)
+        may &= ~(self.no_shape[:, None] | self.no_shape)
+        arcs = [(int(i), int(j)) for i, j in np.argwhere(may)]
+        return {arc: self._turn(graph, *arc) for arc in self._suspect(graph, arcs)}
 
-    def _may_turn(self, arc: Arc) -> bool:
-        return bool(self.masks.allowed[arc[::-1]]) and not self.masks.required[arc]
+    def _suspect(self, graph: BoolArray, arcs: list[Arc]) -> list[Arc]:
+        """Return edges that the shapes alone would have turned, or whose noise is dependent."""
+        own = {node: family_in(graph, node) for arc in arcs for node in arc}
+        new = {(i, j): (_with(own[i], j), _without(own[j], i)) for i, j in arcs}
+        self.gains.prepare([*own.values(), *(one for pair in new.values() for one in pair)])
+        total = self.gains.total
+        return [
+            (i, j)
+            for i, j in arcs
+            if sum(map(total, new[i, j])) > total(own[i]) + total(own[j])
+            or i in dependent_causes(self.gains, own[j])
+        ]
 
     def _turn(self, graph: BoolArray, i: int, j: int) -> _Turn:
         """Turn i -> j, let both choose parents anew, and compare."""
-        near: BoolArray = np.any(graph[:, [i, j]] | graph[[i, j]].T, axis=1)
+        near = _near(graph, i, j)
         stays = graph.copy()
         stays[:, [i, j]] = self.masks.required[:, [i, j]]
         stays[j, i] = True
@@ -108,3 +129,17 @@ class Reviser:
             rows *= self.gains.used[node]
         rows += self.gains.of_rows(family)
         return rows
+
+
+def _near(graph: BoolArray, i: int, j: int) -> BoolArray:
+    """Mark the nodes joined to either of two."""
+    near: BoolArray = np.any(graph[:, [i, j]] | graph[[i, j]].T, axis=1)
+    return near
+
+
+def _with(family: Family, parent: int) -> Family:
+    return family[0], tuple(sorted((*family[1], parent)))
+
+
+def _without(family: Family, parent: int) -> Family:
+    return family[0], tuple(one for one in family[1] if one != parent)
