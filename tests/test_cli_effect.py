@@ -55,7 +55,8 @@ def test_an_effect_in_words(command: Command, saved: Path) -> None:
     assert re.match(r"one more litre of sprinkler → \+\S+ \[\S+, \S+\] cm of mud", lines[0])
     assert lines[1].startswith("in standard deviations: +")
     assert any(text.startswith("  sprinkler → wet → mud  +") for text in lines)
-    assert lines[-1].startswith(("a regression of mud on sprinkler", "the least it can adjust"))
+    assert lines[-2].startswith(("a regression of mud on sprinkler", "the least it can adjust"))
+    assert lines[-1].startswith("the interval takes the graph as given")
 
 
 def test_an_effect_as_json(command: Command, saved: Path) -> None:

@@ -1,16 +1,18 @@
-"""Learns the constants of `analyticdag.linear.probabilities` and checks them on other tables.
+"""Learns the constants that make probabilities of edges, and checks them on other tables.
 
 Tables of 10 to 50 columns and 100 to 10,000 rows are simulated, a third of them as the model has
 it, the others with one violation each or several. Every edge of every fit is a row: what the best
 graph without it, or without its direction, would cost, what the rows show of misfit, and the truth.
-The level and the slope of both curves are fitted to the tables without violations, the rest to all.
-Tables that played no part then say how often edges are there, by what is claimed.
+Smaller tables are resampled as well. The constants of `analyticdag.linear.probabilities` and of
+`analyticdag.stability.judged` are fitted to some tables; others, which played no part, say how
+often edges are there, by what is claimed.
 
-    python docs/figures/edge_probabilities.py learn         constants and calibration
-    python docs/figures/edge_probabilities.py resamples     what a bootstrap is worth
-    python docs/figures/edge_probabilities.py draw          the figure, from these numbers
+    python docs/figures/edge_probabilities.py collect FILE      a line of JSON a table; resumes
+    python docs/figures/edge_probabilities.py learn FILE        constants and calibration
+    python docs/figures/edge_probabilities.py check FILE        calibration of the constants in use
+    python docs/figures/edge_probabilities.py draw              the figure, from these numbers
 
-The first two take some minutes each and write their numbers to edge_probabilities.json.
+The first takes some minutes. Numbers are written to edge_probabilities.json.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from __future__ import annotations
 import json
 import sys
 import warnings
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,20 +28,22 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib import pyplot as plt
 from scipy.optimize import minimize
-from scipy.special import expit
 
 from analyticdag import AnalyticDAG
 from analyticdag.fitting.statistics import Statistics
+from analyticdag.linear import probabilities
 from analyticdag.linear.learn import learn
 from analyticdag.linear.options import Options
 from analyticdag.linear.paths import Fit
-from analyticdag.linear.probabilities import Evidence, edge_evidence
+from analyticdag.linear.probabilities import Directed, Evidence, Joined, edge_evidence
 from analyticdag.simulate import simulate
-from analyticdag.stability import bootstrap
+from analyticdag.stability import bootstrap, judged
+from analyticdag.stability.judged import Combined
 
 SEED = (19, 77)  # of no benchmark
-LEARNT, CHECKED, RESAMPLED = range(450), range(1000, 1250), range(2060, 2120)
-RESAMPLES = 30
+LEARNT, CHECKED = range(300), range(1000, 1200)
+LEARNT_RESAMPLED, CHECKED_RESAMPLED = range(5000, 5070), range(6000, 6050)
+RESAMPLES = 20
 # Violations, and how many of the tables have each.
 KINDS = {
     "none": 0.36, "student": 0.08, "exponential": 0.04, "bent": 0.10, "mlp": 0.06, "codes": 0.12,
@@ -95,60 +100,133 @@ def violation(kind: str, d: int, rng: np.random.Generator) -> dict[str, Any]:
     }[kind]
 
 
+# What a row holds: the place of its kind in KINDS, the evidence, in which share of the resamples
+# the edge came back (and with its direction), whether it is there in truth, or its reverse.
+COLUMNS = ("kind", *Evidence.__dataclass_fields__, "back", "back_so", "true", "reverse")
+
+
 def edges_of(number: int) -> list[list[float]]:
-    """Return the rows of one table: evidence, misfit, whether the direction is open, the truth."""
-    kind, drawn = table(number)
+    """Return the rows of one table."""
+    small = number in LEARNT_RESAMPLED or number in CHECKED_RESAMPLED
+    kind, drawn = table(number, small=small)
+    model = AnalyticDAG(n_jobs=1)
     statistics = Statistics.from_table(drawn.data, list(range(drawn.n_nodes)), standardize=False)
-    fit = Fit(statistics, Options.of(AnalyticDAG(n_jobs=1)))
+    fit = Fit(statistics, Options.of(model))
     learned = learn(fit)
     evidence = edge_evidence(fit, learned)
     if evidence is None:
         return []
-    return [
-        [list(KINDS).index(kind), *measured(evidence, i, j), drawn.weights[i, j] != 0.0,
-         drawn.weights[j, i] != 0.0]
-        for i, j in np.argwhere(learned.finished.adjacency)
-    ]  # fmt: skip
+    often = {}
+    if small:
+        found = bootstrap(model, drawn.data, RESAMPLES, random_state=number)
+        edges = found.annotate(model.fit(drawn.data).edges_)
+        often = {edge[:2]: (edge.stability, edge.direction_stability) for edge in edges}
+    rows = []
+    for k, (i, j) in enumerate(np.argwhere(learned.finished.adjacency).tolist()):
+        known = [column[k] for column in vars(evidence).values()]
+        truth = [drawn.weights[i, j] != 0.0, drawn.weights[j, i] != 0.0]
+        rows.append([list(KINDS).index(kind), *known, *often.get((i, j), (0.0, 0.0)), *truth])
+    return rows
 
 
-def measured(evidence: Evidence, i: int, j: int) -> list[float]:
-    """Return what is known of one edge: gaps, price, then what misfit multiplies."""
-    n, misfit = evidence.n_samples, evidence.misfit
-    coarse = max(misfit.coarse[i], misfit.coarse[j])
-    seen = (misfit.dependence, coarse, misfit.spread[i, j])
-    return [evidence.apart[i, j], evidence.turned[i, j], evidence.price, *(n * v for v in seen)]
+def collect(path: Path) -> None:
+    """Add what is not there yet."""
+    done = {json.loads(line)["number"] for line in path.open()} if path.exists() else set()
+    with path.open("a") as file:
+        for number in (*LEARNT, *LEARNT_RESAMPLED, *CHECKED, *CHECKED_RESAMPLED):
+            if number not in done:
+                rows = [[float(value) for value in row] for row in edges_of(number)]
+                file.write(json.dumps({"number": number, "rows": rows}) + "\n")
+                file.flush()
 
 
-def joined(rows: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """Return P(joined): level, slope, logs of three factors, logits of doubt and base."""
-    apart, price, excess = rows[:, 1], rows[:, 3], 1.0 + rows[:, 4:7] @ np.exp(c[2:5])
-    root = np.sqrt(np.minimum(apart + price, 1e4) / excess) - np.sqrt(price)
-    doubt = expit(c[5]) * (1.0 - 1.0 / excess)
-    return (1.0 - doubt) * expit(c[0] + c[1] * root) + doubt * expit(c[6])
+class Rows:
+    """The edges of some tables, by column."""
+
+    def __init__(self, path: Path, *numbers: range) -> None:
+        tables = [json.loads(line) for line in path.open()]
+        rows = [row for one in tables if any(one["number"] in n for n in numbers)
+                for row in one["rows"]]  # fmt: skip
+        self.columns = dict(zip(COLUMNS, np.array(rows, dtype=float).T, strict=True))
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self.columns[name]
+
+    def where(self, chosen: np.ndarray) -> Rows:
+        """Return some of the rows."""
+        some = Rows.__new__(Rows)
+        some.columns = {name: column[chosen] for name, column in self.columns.items()}
+        return some
+
+    @property
+    def evidence(self) -> Evidence:
+        """What the library knows of the edges."""
+        return Evidence(*(self[name] for name in Evidence.__dataclass_fields__))
+
+    @property
+    def fixed(self) -> np.ndarray:
+        """Whether the score prefers the direction."""
+        return self["turned"] > 1e-6
+
+    @property
+    def joined(self) -> np.ndarray:
+        """Whether the two columns are joined in truth."""
+        return (self["true"] + self["reverse"]) > 0
 
 
-def directed(rows: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """Return P(this way, given joined): level, slope, logs of three factors."""
-    excess = 1.0 + rows[:, 4:7] @ np.exp(c[2:5])
-    return expit(c[0] + c[1] * np.sqrt(np.minimum(rows[:, 2], 1e4) / excess))
+def surprise(p: np.ndarray, true: np.ndarray, weights: Any = None) -> float:
+    """Return the mean surprise of claims about the truth."""
+    p = np.clip(p, 1e-4, 1.0 - 1e-4)
+    return -float(np.average(np.where(true, np.log(p), np.log1p(-p)), weights=weights))
 
 
-def fitted(curve: Any, rows: np.ndarray, true: np.ndarray, rest: list[float]) -> np.ndarray:
-    """Fit level and slope to rows without violations, then the rest to all."""
-    plain = rows[:, 0] == 0
+def fitted(
+    made: Any, start: list[float], claims: Callable[[Any], np.ndarray], true: np.ndarray, rows: Rows
+) -> Any:
+    """Return the positive constants that surprise least; those that do nothing are zero."""
+    # Twice for tables as the model has it: there claims have to be right.
+    weights = np.where(rows["kind"] == 0.0, 2.0, 1.0)
 
-    def surprise(c: np.ndarray, chosen: np.ndarray) -> float:
-        p = np.clip(curve(rows[chosen], c), 1e-4, 1.0 - 1e-4)
-        return -float(np.mean(np.where(true[chosen], np.log(p), np.log1p(-p))))
+    def badness(logs: np.ndarray) -> float:
+        idle = 1e-5 * float(np.sum(np.maximum(logs + 12.0, 0.0)))
+        return surprise(claims(made(*np.exp(logs))), true, weights) + idle
 
-    nothing = np.r_[np.full(3, -30.0), rest[3:]]
-    own = minimize(lambda c: surprise(np.r_[c, nothing], plain), [0.5, 1.0], method="Nelder-Mead").x
-    # Factors that nothing speaks for go to zero.
-    found = minimize(
-        lambda c: surprise(np.r_[own, c], plain | True) + 1e-5 * np.sum(np.maximum(c[:3] + 12, 0)),
-        rest, method="L-BFGS-B", bounds=[(-14.0, 5.0)] * 3 + [(-5.0, 5.0)] * (len(rest) - 3),
-    ).x  # fmt: skip
-    return np.r_[own, found]
+    bounds = [(-14.0, 3.0)] * len(start)
+    best = minimize(badness, np.log(start), method="L-BFGS-B", bounds=bounds).x
+    return made(*(round(float(c), 4) for c in np.exp(best)))
+
+
+def learn_constants(path: Path) -> dict[str, Any]:
+    """Learn the constants: of edges and directions by the score, then with resamples."""
+    rows = Rows(path, LEARNT, LEARNT_RESAMPLED)
+    start = [0.84, 1.44, 2.94, 2.05, 4.49, 1.82, 0.78, 1.19, 0.0008]
+    joined = fitted(Joined, start, lambda c: c.probability(rows.evidence), rows.joined, rows)
+    way = rows.where(rows.joined & rows.fixed)
+    true = way["true"] > 0.0
+    directed = fitted(Directed, [1.0, 0.9], lambda c: c.probability(way.evidence), true, way)
+    found = {"joined": vars(joined), "directed": vars(directed)}
+    again = Rows(path, LEARNT_RESAMPLED)
+    for name, some, p, k, n in looks(again, joined, directed):
+        true = some.joined if name == "joined" else some["true"] > 0.0
+        both = fitted(
+            Combined,
+            [0.1, 0.7, 0.4],
+            lambda c, p=p, k=k, n=n: c.probability(p, k, n),
+            true,
+            some,
+        )
+        found[f"{name}, resampled"] = vars(both)
+    return found
+
+
+def looks(rows: Rows, joined: Joined, directed: Directed) -> Iterator[tuple[Any, ...]]:
+    """Yield, of edges and of directions given an edge, what the score and what resamples say."""
+    p = np.minimum(joined.probability(rows.evidence), probabilities.SUREST)
+    n = np.full(len(p), float(RESAMPLES))
+    yield "joined", rows, p, n * rows["back"], n
+    some = rows.where(rows.joined & rows.fixed)
+    way = np.minimum(directed.probability(some.evidence), probabilities.SUREST)
+    yield "directed", some, way, RESAMPLES * some["back_so"], RESAMPLES * some["back"]
 
 
 def calibration(claimed: np.ndarray, true: np.ndarray, kinds: np.ndarray) -> dict[str, Any]:
@@ -162,56 +240,45 @@ def calibration(claimed: np.ndarray, true: np.ndarray, kinds: np.ndarray) -> dic
         found[kind] = {
             "edges": len(p),
             "claimed": round(float(p.mean()), 3), "right": round(float(y.mean()), 3),
+            "surprise": round(surprise(p, y), 3),
             "bins": [[len(a), round(float(a.mean()), 3), round(float(b.mean()), 3)]
                      for a, b in groups if len(a)],
         }  # fmt: skip
     return found
 
 
-def collected(numbers: range) -> np.ndarray:
-    """Return the rows of many tables."""
-    return np.array([row for number in numbers for row in edges_of(number)], dtype=float)
+def check_constants(path: Path) -> dict[str, Any]:
+    """Return what the constants in use claim of tables that played no part, and what is right."""
+    rows = Rows(path, CHECKED, CHECKED_RESAMPLED)
+    found = compared("", rows, *by_score(rows))
+    rows = Rows(path, CHECKED_RESAMPLED)
+    p, way = by_score(rows)
+    found |= compared(", before resamples", rows, p, way)
+    n = np.full(len(p), float(RESAMPLES))
+    both = judged.JOINED.probability(p, n * rows["back"], n)
+    so = judged.DIRECTED.probability(
+        np.minimum(way, probabilities.SUREST), n * rows["back_so"], n * rows["back"]
+    )
+    found |= compared(", resampled", rows, both, so)
+    found |= compared(
+        ", frequency alone", rows, rows["back"], rows["back_so"] / np.maximum(rows["back"], 1e-9)
+    )
+    return found
 
 
-def learn_constants() -> dict[str, Any]:
-    """Learn on some tables, check on others."""
-    rows = collected(LEARNT)
-    there = rows[:, 7:].any(axis=1)
-    pair = fitted(joined, rows, there, [-2.0, -4.0, -3.0, 0.0, 1.0])
-    way = fitted(directed, rows[there], rows[there, 7] > 0, [-2.0, -4.0, -3.0])
-    new = collected(CHECKED)
-    p = np.minimum(joined(new, pair), 0.999)
-    both, kinds = np.minimum(p * directed(new, way), 0.999), new[:, 0]
-    true, fixed = new[:, 7] > 0, new[:, 2] >= 1e-6
+def by_score(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+    """Return how probable edges are, and their directions given that they are there."""
+    p = np.minimum(probabilities.JOINED.probability(rows.evidence), probabilities.SUREST)
+    return p, probabilities.DIRECTED.probability(rows.evidence)
+
+
+def compared(name: str, rows: Rows, p: np.ndarray, way: np.ndarray) -> dict[str, Any]:
+    """Return claims and truth of edges, and of directions that the data fix."""
+    fixed = rows.fixed
+    some = rows.where(fixed)
     return {
-        "joined": [*pair[:2], *np.exp(pair[2:5]), *expit(pair[5:])],
-        "directed": [*way[:2], *np.exp(way[2:5])],
-        "calibration": {
-            "joined": calibration(p, new[:, 7:].any(axis=1), kinds),
-            "direction, fixed by data": calibration(both[fixed], true[fixed], kinds[fixed]),
-            "direction, open": calibration(both[~fixed], true[~fixed], kinds[~fixed]),
-        },
-    }
-
-
-def resampled(number: int) -> list[list[float]]:
-    """Return, for the edges of one table, how often they came back, and the truth."""
-    kind, drawn = table(number, small=True)
-    found = bootstrap(AnalyticDAG(n_jobs=1), drawn.data, RESAMPLES, random_state=number)
-    true = drawn.weights != 0.0
-    return [
-        [list(KINDS).index(kind), found.skeleton_frequency[i, j], found.edge_frequency[i, j],
-         true[i, j] | true[j, i], true[i, j]]
-        for i, j in (e[:2] for e in AnalyticDAG(n_jobs=1).fit(drawn.data).edges_)
-    ]  # fmt: skip
-
-
-def check_resamples() -> dict[str, Any]:
-    """Return how often edges are there that came back in a given share of the resamples."""
-    rows = np.array([row for number in RESAMPLED for row in resampled(number)], dtype=float)
-    return {
-        "directed": calibration(rows[:, 2], rows[:, 4] > 0, rows[:, 0]),
-        "joined": calibration(rows[:, 1], rows[:, 3] > 0, rows[:, 0]),
+        f"joined{name}": calibration(p, rows.joined, rows["kind"]),
+        f"direction{name}": calibration((p * way)[fixed], some["true"] > 0.0, some["kind"]),
     }
 
 
@@ -219,10 +286,10 @@ def draw(kept: dict[str, Any]) -> None:
     """Draw claims against truth, for links and for directions."""
     mpl.rcParams.update({"svg.hashsalt": "analyticdag", "font.size": 10, "svg.fonttype": "none"})
     figure, panels = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained", sharey=True)
-    titles = {"joined": "two columns are joined", "direction, fixed by data": "joined this way"}
+    titles = {"joined": "two columns are joined", "direction": "joined this way"}
     for axes, (key, title) in zip(panels, titles.items(), strict=True):
         for kind, (words, colour) in DRAWN.items():
-            bins = [b for b in kept["learn"]["calibration"][key][kind]["bins"] if b[0] >= FEWEST]
+            bins = [b for b in kept["check"][key][kind]["bins"] if b[0] >= FEWEST]
             axes.plot([b[1] for b in bins], [b[2] for b in bins], "o-", color=colour, label=words)
         axes.plot([0.35, 1], [0.35, 1], color="#9a9a9a", lw=1)
         axes.set(
@@ -240,12 +307,14 @@ def main() -> None:
     """Do what was asked and keep the numbers."""
     warnings.simplefilter("ignore")
     kept = json.loads(HERE.read_text()) if HERE.exists() else {}
-    if sys.argv[1] == "draw":
+    task, path = sys.argv[1], Path(*sys.argv[2:3])
+    if task == "draw":
         draw(kept)
-        return
-    task = {"learn": learn_constants, "resamples": check_resamples}[sys.argv[1]]
-    kept[sys.argv[1]] = task()
-    HERE.write_text(json.dumps(kept, indent=1) + "\n")
+    elif task == "collect":
+        collect(path)
+    else:
+        kept[task] = {"learn": learn_constants, "check": check_constants}[task](path)
+        HERE.write_text(json.dumps(kept, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-
-from analyticdag.graphs import is_dag, to_cpdag
 
 
 class Class(NamedTuple):
@@ -25,25 +22,30 @@ def all_dags(d: int) -> np.ndarray:
     kinds = np.array(list(itertools.product((0, 1, 2), repeat=len(rows))), dtype=np.int8)
     graphs = np.zeros((len(kinds), d, d), dtype=bool)
     graphs[:, rows, columns], graphs[:, columns, rows] = kinds == 1, kinds == 2
-    walks = np.eye(d, dtype=np.float32)
-    for _ in range(d):
+    return graphs[_acyclic(graphs)]
+
+
+def _acyclic(graphs: np.ndarray) -> np.ndarray:
+    """Return which of the graphs (m, d, d) are DAGs: those without a walk of d steps."""
+    walks = graphs.astype(np.float32)
+    for _ in range(graphs.shape[1] - 1):
         walks = walks @ graphs.astype(np.float32)
-    return graphs[~walks.any(axis=(1, 2))]  # a DAG has no walk of d steps
+    return ~walks.any(axis=(1, 2))
 
 
 def classes(d: int, S: np.ndarray) -> list[Class]:
     """Return every class on d nodes; effects are those of least squares on the covariance S."""
     dags = all_dags(d)
     found = effects_of(dags, S)
-    _, which = np.unique(_keys(dags), axis=0, return_inverse=True)
+    _, which = np.unique(_keys(dags, dags | dags.swapaxes(1, 2)), axis=0, return_inverse=True)
     order = np.argsort(which.ravel(), kind="stable")
     parts = np.split(order, np.cumsum(np.bincount(which.ravel()))[:-1])
     return [Class(dags[part].any(axis=0), dags[part], found[part]) for part in parts]
 
 
-def _keys(dags: np.ndarray) -> np.ndarray:
+def _keys(dags: np.ndarray, joined: np.ndarray) -> np.ndarray:
     """Return what tells classes apart: the skeleton and the v-structures (Verma and Pearl)."""
-    joined = dags | dags.swapaxes(1, 2)
+    joined = np.broadcast_to(joined, dags.shape)
     both = dags[:, :, None, :] & dags[:, None, :, :]  # i -> k and j -> k
     meet = both & ~joined[:, :, :, None] & ~np.eye(dags.shape[1], dtype=bool)[None, :, :, None]
     return np.packbits(np.hstack([joined.reshape(len(dags), -1), meet.reshape(len(dags), -1)]), 1)
@@ -74,12 +76,14 @@ def random_dag(d: int, rng: np.random.Generator, share: float) -> np.ndarray:
     return graph
 
 
-def members(cpdag: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield every DAG with this class, by trying all directions of its open edges."""
-    undirected = np.argwhere(np.triu(cpdag & cpdag.T))
-    for turns in itertools.product((False, True), repeat=len(undirected)):
-        graph = cpdag & ~cpdag.T
-        for (i, j), turn in zip(undirected, turns, strict=True):
-            graph[(j, i) if turn else (i, j)] = True
-        if is_dag(graph) and np.array_equal(to_cpdag(graph) != 0, cpdag):
-            yield graph
+def members(cpdag: np.ndarray) -> np.ndarray:
+    """Return every DAG with this class (m, d, d), by trying all directions of its open edges."""
+    rows, columns = np.nonzero(np.triu(cpdag & cpdag.T))
+    turns = np.array(list(itertools.product((False, True), repeat=len(rows))), dtype=bool)
+    graphs = np.repeat((cpdag & ~cpdag.T)[None], len(turns), axis=0)
+    graphs[:, rows, columns], graphs[:, columns, rows] = ~turns, turns
+    graphs = graphs[_acyclic(graphs)]
+    # The v-structures of a class are those of the edges that it directs.
+    joined, directed = cpdag | cpdag.T, cpdag & ~cpdag.T
+    same = _keys(graphs, joined) == _keys(directed[None], joined)
+    return graphs[same.all(axis=1)]

@@ -69,7 +69,10 @@ def test_an_effect_reads_as_a_sentence() -> None:
     )
     said = effect.sentence({"age": "year", "sbp": "mmHg"})
     assert re.fullmatch(r"one more year of age → \+0\.\d+ \[0\.\d+, 0\.\d+\] mmHg of sbp", said)
-    assert str(effect) == said.replace("year", "unit").replace("mmHg of", "in")
+    plain, note = str(effect).splitlines()
+    assert plain == said.replace("year", "unit").replace("mmHg of", "in")
+    assert "takes the graph as given" in note
+    assert "bootstrap_effects" in effect.as_dict()["note"]
     assert [path.nodes for path in effect.paths] == [("age", "sbp")]
     assert (effect.direct, effect.mediated) == (effect.value, 0.0)
     assert effect.standardized == pytest.approx(effect.value / effect.unit)

@@ -17,10 +17,10 @@ def test_the_effects_are_those_of_the_page() -> None:
     model = AnalyticDAG(loss="likelihood-nv").fit(sachs.columns)
     settled = AnalyticDAG(loss="likelihood-nv", knowledge=known).fit(sachs.columns)
     effect = total_effect(model, "Raf", "Mek")
-    assert f"# {effect}\n" in PAGE
+    assert f"# {effect.sentence()}\n" in PAGE
     assert f"{effect.n_zero} of {effect.n_members} graphs" in PAGE
     for pair in (("Raf", "Mek"), ("Erk", "PKA")):
-        assert f"# {total_effect(settled, *pair)}\n" in PAGE
+        assert f"# {total_effect(settled, *pair).sentence()}\n" in PAGE
     for edge in model.edges_:
         ends = sorted((edge.source, edge.target), key=sachs.names.index)
         row = f"| {' — '.join(ends)} | {edge.partial_correlation:.2f} | open |"

@@ -113,8 +113,8 @@ def one_of_each_shape(every: list[Class], n_shapes: int) -> list[Class]:
 def test_random_classes_of_six_nodes(seed: int) -> None:
     graph = random_dag(6, np.random.default_rng(seed), 0.5)
     cpdag, X = to_cpdag(graph) != 0, some_data(6, seed)
-    graphs = list(members(cpdag))
-    each = effects_of(np.array(graphs), np.cov(X.T, bias=True))
+    graphs = members(cpdag)
+    each = effects_of(graphs, np.cov(X.T, bias=True))
     assert_agree(known_of(cpdag, graph, X), graphs, each)
 
 
@@ -125,8 +125,8 @@ def test_classes_narrowed_by_knowledge(seed: int) -> None:
     cpdag, X = to_cpdag(graph) != 0, some_data(6, seed)
     allowed = graph | (rng.random((6, 6)) < 0.6)
     known = orient_with_knowledge(cpdag, allowed) != 0
-    graphs = [member for member in members(cpdag) if (member <= allowed).all()]
-    each = effects_of(np.array(graphs), np.cov(X.T, bias=True))
+    graphs = np.array([one for one in members(cpdag) if (one <= allowed).all()])
+    each = effects_of(graphs, np.cov(X.T, bias=True))
     assert_agree(known_of(known, graph, X), graphs, each)
 
 

@@ -10,8 +10,7 @@ import pytest
 from analyticdag import AnalyticDAG, Knowledge
 from analyticdag.fitting.edges import Edge, FixedBy
 from analyticdag.linear import probabilities
-from analyticdag.linear.misfit import Misfit
-from analyticdag.linear.probabilities import DIRECTED, JOINED
+from analyticdag.linear.probabilities import DIRECTED, JOINED, Evidence
 from analyticdag.simulate import Simulation, simulate
 
 
@@ -86,16 +85,24 @@ def test_a_path_alone_and_a_large_graph_have_none(monkeypatch: pytest.MonkeyPatc
     assert model.excess_ is None
 
 
+def evidence(**asked: float) -> Evidence:
+    """One edge, clearly there, in a table that agrees with the model."""
+    given = {"apart": 20.0, "turned": 20.0, "common": 0.0, "price": 10.0, "dependence": 0.0}
+    return Evidence(**{k: np.array([v]) for k, v in {**given, "coarse": 0.0, **asked}.items()})
+
+
 def test_misfit_makes_evidence_count_less() -> None:
-    nothing = Misfit.none(3)
-    bent = Misfit(1e-3, np.zeros(3), np.zeros((3, 3)))
-    for curve in (JOINED, DIRECTED):
-        assert (curve.excess(nothing, 1000) == 1.0).all()
-        assert (curve.excess(bent, 1000) > 1.0).all()
-        assert (curve.excess(bent, 4000) > curve.excess(bent, 1000)).all()
-    coarse = Misfit(0.0, np.array([0.25, 0.0, 0.0]), np.zeros((3, 3)))
-    excess = JOINED.excess(coarse, 1000)
-    assert excess[0, 1] == excess[1, 0] > excess[1, 2] == 1.0
+    plain = evidence()
+    assert JOINED.excess(plain) == 1.0
+    for worse in (evidence(dependence=1.0), evidence(coarse=1000.0)):
+        assert JOINED.excess(worse) > 1.0
+        assert JOINED.probability(worse) < JOINED.probability(plain)
+    assert DIRECTED.probability(evidence(dependence=1.0)) < DIRECTED.probability(plain)
+
+
+def test_triangles_count_less_and_no_gap_is_a_coin() -> None:
+    assert JOINED.probability(evidence(common=2.0)) < JOINED.probability(evidence())
+    assert DIRECTED.probability(evidence(turned=0.0)) == 0.5
 
 
 def test_a_direction_that_the_class_leaves_open_is_not_claimed() -> None:

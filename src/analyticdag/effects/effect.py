@@ -8,6 +8,11 @@ from typing import Any
 
 from analyticdag._schema import plain
 
+# What an interval leaves out, and who does not.
+GIVEN = (
+    "the interval takes the graph as given; for one that knows that the graph was learned: "
+    "analyticdag.stability.bootstrap_effects"
+)
 # What a common cause that was not measured does to an effect, in one clause.
 HIDDEN = "may be due to a common cause that was not measured"
 
@@ -35,7 +40,9 @@ class Effect:
     """The total effect of `cause` on `outcome`: one more unit of the one, so many of the other.
 
     value, standard_error : None where the class leaves several values possible.
-    interval : a confidence interval; over a class the hull of the intervals of all values.
+    interval : a confidence interval; over a class the hull of the intervals of all values. It takes
+        the graph as given: where that was learned from the same rows it is too narrow, and
+        `analyticdag.stability.bootstrap_effects` gives one that knows.
     possible : one value for each distinct possible effect over the class, smallest first.
     identified : whether all members of the class agree on the value.
     zero_share : share of the ways to point the open edges at the cause that give no effect.
@@ -82,7 +89,7 @@ class Effect:
     hidden: tuple[tuple[Hashable, Hashable], ...] = ()
 
     def __str__(self) -> str:
-        return self.sentence()
+        return f"{self.sentence()}\n({GIVEN})"
 
     def sentence(self, units: Mapping[Hashable, str] | None = None) -> str:
         """Say the effect in one line; `units` names what the columns are measured in."""
@@ -112,7 +119,7 @@ class Effect:
         """Return plain data as JSON holds it, without `details`: what is not finite is None."""
         record: dict[str, Any] = plain(asdict(self))
         del record["details"], record["unit"]
-        return record
+        return {**record, "note": GIVEN}
 
 
 def pairs_text(pairs: Iterable[tuple[Hashable, Hashable]], between: str = ", ") -> str:
@@ -123,6 +130,11 @@ def pairs_text(pairs: Iterable[tuple[Hashable, Hashable]], between: str = ", ") 
 def lines(effect: Effect, units: Mapping[Hashable, str]) -> Iterator[str]:
     """Yield what is to be said about an effect, one thing a line."""
     yield effect.sentence(units)
+    yield from _about(effect)
+    yield GIVEN
+
+
+def _about(effect: Effect) -> Iterator[str]:
     if effect.standardized is not None:
         yield f"in standard deviations: {effect.standardized:+.3g}"
     if effect.identified:

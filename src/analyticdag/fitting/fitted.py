@@ -66,7 +66,7 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]
         """Return the edges as a pandas DataFrame, the strongest first.
 
         An edge whose direction is open has its ends in the order of the columns, and neither a
-        weight nor a sign.
+        weight, nor a sign, nor anything else that belongs to one of its directions.
         """
         try:
             import pandas as pd
@@ -140,6 +140,7 @@ def _row(edge: Edge, place: Mapping[Hashable, int]) -> dict[str, Any]:
     if _is_open(edge):
         row |= {"direction": "open", "weight": np.nan, "standard_error": np.nan}
         row["partial_correlation"] = abs(edge.partial_correlation)
+        row |= dict.fromkeys(("direction_stability", "direction_probability", "margin"))
     return {**row, "fixed_by": str(edge.fixed_by)}
 
 

@@ -5,20 +5,24 @@
 pairs that nothing joins have partial correlations too, and evidence that grows with the rows
 proves nothing. So a gap is divided by
 
-    excess = 1 + n · (dependence, few values, spread)
+    excess = 1 + n · (dependence, few values)
 
-and a share of the edges, which grows with the excess, is only as good as edges in such tables are:
+and a share of the edges, which grows with the excess, is only as good as edges in such tables are.
+False edges also come in triangles: where a cause of three columns was not measured, or measured
+coarsely, all three are joined. So an edge counts less the more columns are joined to both its ends:
 
-    joined   = (1 - doubt) · sigma(a + b · (sqrt((apart + price) / excess) - sqrt(price)))
-               + doubt · base
-    directed = joined · sigma(a' + b' · sqrt(turned / excess'))
+    common   = log(1 + columns joined to both ends)
+    joined   = (1 - doubt) · sigma(a + b · min(root, limit) - c · common)
+               + doubt · sigma(a' - c' · common),
+    root     = sqrt((apart + price) / excess) - sqrt(price)
+    directed = joined · sigma(b'' · sqrt(turned / excess''))
 
 Both mean what they say: of edges with joined = 0.8, eight in ten are in the true graph, one way or
-the other; `directed` is the share that is there with this direction. a and b are from simulations
-without violations, the rest from simulated violations, none of them used elsewhere
-(docs/figures/edge_probabilities.py; what they are worth: docs/what-the-data-can-tell.md). Heavy
-tails were among them, and turned out to lower nothing. A common cause that was not measured does
-not show in the rows, and lowers nothing either.
+the other; `directed` is the share that is there with this direction, half of them where the score
+leaves it open. The constants are from simulated tables, a third of them without violations, none of
+them used elsewhere (docs/figures/edge_probabilities.py; what they are worth:
+docs/what-the-data-can-tell.md). Heavy tails were among them, and turned out to lower nothing. A
+common cause that was not measured shows in triangles only.
 """
 
 from __future__ import annotations
@@ -27,6 +31,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy import sparse
 from scipy.special import expit
 
 from analyticdag._typing import BoolArray, FloatArray
@@ -34,7 +39,7 @@ from analyticdag.fitting.edges import Edge, FixedBy
 from analyticdag.graphs import orient_with_knowledge, topological_order
 from analyticdag.interventions import equivalence_class
 from analyticdag.linear.learn import Learned
-from analyticdag.linear.misfit import Misfit, misfit_of
+from analyticdag.linear.misfit import misfit_of
 from analyticdag.linear.paths import Fit
 from analyticdag.linear.refine import SearchTable
 
@@ -55,27 +60,71 @@ _BY_SCORE = (
 )
 
 
-@dataclass(frozen=True)
-class Calibration:
-    """sigma(level + slope · root of the evidence), and what makes evidence count less."""
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What speaks for edges, and against: an entry for each.
 
-    level: float
-    slope: float
+    `common` counts the columns joined to both ends; `dependence` and `coarse` are what the rows
+    show of misfit (`Misfit`), times their number.
+    """
+
+    apart: FloatArray
+    turned: FloatArray
+    common: FloatArray
+    price: FloatArray
+    dependence: FloatArray
+    coarse: FloatArray
+
+
+@dataclass(frozen=True)
+class Joined:
+    """The constants of `joined`, in the letters of this module's docstring."""
+
+    a: float
+    b: float
+    limit: float
+    c: float
+    a_doubtful: float
+    c_doubtful: float
+    doubt: float
     dependence: float
     coarse: float
-    spread: float
 
-    def excess(self, misfit: Misfit, n_samples: int) -> FloatArray:
+    def excess(self, of: Evidence) -> FloatArray:
         """Return by what the evidence for each edge is to be divided."""
-        coarse = np.maximum(misfit.coarse[:, None], misfit.coarse)
-        shown = self.dependence * misfit.dependence + self.coarse * coarse
-        return 1.0 + n_samples * (shown + self.spread * misfit.spread)
+        total: FloatArray = 1.0 + self.dependence * of.dependence + self.coarse * of.coarse
+        return total
+
+    def probability(self, of: Evidence) -> FloatArray:
+        """Return how probable it is that two are joined."""
+        excess, common = self.excess(of), np.log1p(of.common)
+        root = np.sqrt(np.minimum(of.apart + of.price, _SURE) / excess) - np.sqrt(of.price)
+        sound = expit(self.a + self.b * np.minimum(root, self.limit) - self.c * common)
+        doubtful = expit(self.a_doubtful - self.c_doubtful * common)
+        doubt = self.doubt * (1.0 - 1.0 / excess)
+        p: FloatArray = (1.0 - doubt) * sound + doubt * doubtful
+        return p
 
 
-JOINED = Calibration(level=0.352, slope=3.26, dependence=2.33, coarse=0.00449, spread=0.045)
-DIRECTED = Calibration(level=0.162, slope=0.834, dependence=0.769, coarse=0.0, spread=0.044)
-# Share of edges that the excess makes doubtful, at most, and how many of those are there.
-DOUBT, BASE = 0.831, 0.963
+@dataclass(frozen=True)
+class Directed:
+    """The constants of `directed`."""
+
+    b: float
+    dependence: float
+
+    def probability(self, of: Evidence) -> FloatArray:
+        """Return how probable it is that two that are joined are joined this way."""
+        excess = 1.0 + self.dependence * of.dependence
+        p: FloatArray = expit(self.b * np.sqrt(np.minimum(of.turned, _SURE) / excess))
+        return p
+
+
+JOINED = Joined(
+    a=0.826, b=1.74, limit=2.54, c=1.775, a_doubtful=4.54, c_doubtful=2.01, doubt=0.786,
+    dependence=1.35, coarse=0.0016,
+)  # fmt: skip
+DIRECTED = Directed(b=0.979, dependence=0.872)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,51 +136,39 @@ class Probabilities:
     excess: float
 
 
-@dataclass(frozen=True, eq=False)
-class Evidence:
-    """What probabilities are made from; edges of one graph."""
-
-    apart: FloatArray
-    turned: FloatArray
-    price: float
-    n_samples: int
-    misfit: Misfit
-
-    def probabilities(
-        self, joined: Calibration, directed: Calibration, doubt: float, base: float
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return how probable it is that two are joined, and that they are joined this way."""
-        excess = joined.excess(self.misfit, self.n_samples)
-        root = np.sqrt(np.minimum(self.apart + self.price, _SURE) / excess) - np.sqrt(self.price)
-        doubtful = doubt * (1.0 - 1.0 / excess)
-        p = (1.0 - doubtful) * expit(joined.level + joined.slope * root) + doubtful * base
-        less = directed.excess(self.misfit, self.n_samples)
-        turned = np.sqrt(np.minimum(self.turned, _SURE) / less)
-        return p, p * expit(directed.level + directed.slope * turned)
-
-
 def edge_probabilities(fit: Fit, learned: Learned) -> Probabilities | None:
     """Return how probable the edges are; None without a search, or of too large a graph."""
     evidence = edge_evidence(fit, learned)
     if evidence is None:
         return None
-    joined, directed = evidence.probabilities(JOINED, DIRECTED, DOUBT, BASE)
-    joined, directed = np.minimum(joined, SUREST), np.minimum(directed, SUREST)
+    joined = JOINED.probability(evidence)
+    directed = joined * DIRECTED.probability(evidence)
     joined[np.isinf(evidence.apart)] = np.nan  # required: nothing that the data could say
-    excess = JOINED.excess(evidence.misfit, evidence.n_samples)[learned.finished.adjacency]
-    return Probabilities(joined, directed, float(np.median(excess)))
+    found, edges = np.zeros((2, *learned.finished.adjacency.shape)), learned.finished.adjacency
+    found[:, edges] = np.minimum(joined, SUREST), np.minimum(directed, SUREST)
+    excess = float(np.median(JOINED.excess(evidence)))
+    return Probabilities(found[0], found[1], excess)
 
 
 def edge_evidence(fit: Fit, learned: Learned) -> Evidence | None:
     """Return what speaks for the edges of a graph that was searched, and against the model."""
-    adjacency = learned.finished.adjacency
-    size = int(adjacency.sum()) * len(adjacency)
+    edges = learned.finished.adjacency
+    size = int(edges.sum()) * len(edges)
     if not learned.trace.search or not size or size > LARGEST * max(fit.options.effort, 1.0):
         return None
     price = learned.trace.edge_price(learned.loss.name)
     gaps = _gaps(fit, learned, price)
-    misfit = misfit_of(fit.statistics, learned.finished.weights)
-    return Evidence(gaps.apart, gaps.turned, price, fit.statistics.n_samples, misfit)
+    misfit, n = misfit_of(fit.statistics, learned.finished.weights), fit.statistics.n_samples
+    near = sparse.csr_array((edges | edges.T).astype(float))
+    coarse = np.maximum(misfit.coarse[:, None], misfit.coarse)
+    return Evidence(
+        apart=gaps.apart[edges],
+        turned=gaps.turned[edges],
+        common=(near @ near).toarray()[edges],
+        price=np.full(edges.sum(), price),
+        dependence=np.full(edges.sum(), n * misfit.dependence),
+        coarse=n * coarse[edges],
+    )
 
 
 def _gaps(fit: Fit, learned: Learned, price: float) -> Gaps:

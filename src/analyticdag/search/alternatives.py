@@ -1,7 +1,9 @@
 """What the best graph would cost without an edge, or without its direction.
 
 The edge is ruled out, the order is bent where that has to be, and whoever is concerned is
-reinserted until nobody wants to move, at most a few times. Then all is taken back.
+reinserted until nobody wants to move, at most a few times. What the graph there costs is a bound
+for every edge that it does without, not only for the one that was ruled out: a collider that can
+move elsewhere for little leaves none of its edges sure. Then all is taken back.
 """
 
 from __future__ import annotations
@@ -11,7 +13,17 @@ from typing import Any
 from analyticdag._compiled import cython
 from analyticdag.search.local import descend, enqueue, forget, take_back
 from analyticdag.search.moves import load, move, note, store
-from analyticdag.search.records import Data, Memory, Rules, Stop, floats, integers
+from analyticdag.search.records import (
+    PARENT,
+    Data,
+    Memory,
+    Rules,
+    State,
+    Stop,
+    Undo,
+    floats,
+    integers,
+)
 from analyticdag.search.regression import grow_shrink, toggle
 
 # Ways to do without i -> j: not joined; i behind j; j before i.
@@ -73,6 +85,27 @@ def do_without(
 
 
 @cython.part
+def lower_bounds(
+    state: State,
+    undo: Undo,
+    change: cython.double,
+    apart: cython.p_double,
+    turned: cython.p_double,
+) -> cython.void:
+    """Write what the present graph costs beside every edge that it does without."""
+    for row in range(undo.length):
+        head = undo.node[row]
+        for a in range(undo.size[row]):
+            tail = undo.parents[row * undo.width + a]
+            forth, back = tail * state.d + head, head * state.d + tail
+            if state.tie[forth] == PARENT:
+                continue
+            turned[forth] = min(turned[forth], change)
+            if state.tie[back] != PARENT:
+                apart[forth] = min(apart[forth], change)
+
+
+@cython.part
 def detour(
     data: Data,
     rules: Rules,
@@ -80,10 +113,12 @@ def detour(
     i: cython.Py_ssize_t,
     j: cython.Py_ssize_t,
     way: cython.Py_ssize_t,
+    apart: cython.p_double,
+    turned: cython.p_double,
     repairs: cython.Py_ssize_t,
     stop: Stop,
-) -> cython.double:
-    """What doing without i -> j costs, this way; all is as it was afterwards."""
+) -> cython.void:
+    """Write what doing without i -> j costs, this way; all is as it was afterwards."""
     forget(memory.state, memory.undo)
     rule_out(data, i, j, way, True)
     change = do_without(data, rules, memory, i, j, way, stop)
@@ -92,8 +127,8 @@ def detour(
     enqueue(memory.queue, i)
     change += descend(data, rules, memory, repairs, stop)
     rule_out(data, i, j, way, False)
+    lower_bounds(memory.state, memory.undo, change, apart, turned)
     take_back(data, rules, memory.state, memory.undo, memory.mover)
-    return change
 
 
 def detours(
@@ -102,21 +137,22 @@ def detours(
     memory: Memory,
     tails: Any,
     heads: Any,
-    costs: Any,
+    apart: Any,
+    turned: Any,
     repairs: cython.Py_ssize_t,
     stop: Stop,
 ) -> None:
-    """Write into costs[k, way] what doing without tails[k] -> heads[k] costs.
+    """Lower apart[i, j] and turned[i, j] to what doing without the edge i -> j costs at most.
 
-    `data` needs a table of forbidden edges; it is changed on the way and ends as it was.
+    Edges tails[k] -> heads[k] are ruled out one by one. `data` needs a table of forbidden edges; it
+    is changed on the way and ends as it was.
     """
-    tail, head, cost, count = integers(tails), integers(heads), floats(costs), len(tails)
+    tail, head, count = integers(tails), integers(heads), len(tails)
+    joined, directed = floats(apart), floats(turned)
     with cython.nogil:
         for k in range(count):
             for way in range(WAYS):
                 if stop.asked:
                     break
-                cost[k * WAYS + way] = detour(
-                    data, rules, memory, tail[k], head[k], way, repairs, stop
-                )
+                detour(data, rules, memory, tail[k], head[k], way, joined, directed, repairs, stop)
         forget(memory.state, memory.undo)

@@ -7,7 +7,8 @@ For an edge i -> j of the best graph found,
 
 after a short search that may mend what else the edge held together (`alternatives.py`). Without the
 search the first would be the gain of the edge less its price, which says too much wherever another
-edge would do as well. An edge that the equivalence class leaves open has turned = 0.
+edge would do as well. Every graph met on the way counts for all the edges that it does without. An
+edge that the equivalence class leaves open has turned = 0.
 """
 
 from __future__ import annotations
@@ -59,34 +60,33 @@ def edge_gaps(
     if len(tails):
         stop = Stop()
 
-        def measure(edges: tuple[IntArray, IntArray]) -> FloatArray:
-            return _costs(setting, adjacency, order, *edges, stop)
+        def measure(edges: tuple[IntArray, IntArray]) -> None:
+            _lower(setting, adjacency, order, edges, Gaps(apart, turned), stop)
 
-        (costs,) = in_threads(measure, [(tails, heads)], 1, stop)
+        in_threads(measure, [(tails, heads)], 1, stop)
         # A detour that ends lower has found a better graph; the gap is then none.
-        costs = np.maximum(costs, 0.0)
-        apart[tails, heads] = costs[:, 0]
-        turned[tails, heads] = costs.min(axis=1)
+        apart, turned = np.maximum(apart, 0.0), np.maximum(turned, 0.0)
     return Gaps(apart, turned)
 
 
-def _costs(
+def _lower(
     setting: Setting,
     adjacency: BoolArray,
     order: IntArray,
-    tails: IntArray,
-    heads: IntArray,
+    edges: tuple[IntArray, IntArray],
+    gaps: Gaps,
     stop: Stop,
-) -> FloatArray:
-    """Return the cost of every way to do without every edge, as (edges, ways)."""
-    d, rules = len(order), setting.rules()
+) -> None:
+    """Lower the gaps to the cost of the best graph found without every edge."""
+    (tails, heads), d, rules = edges, len(order), setting.rules()
     # A table of its own: edges are ruled out in it one by one.
     known = np.zeros((d, d), np.bool_) if setting.forbidden is None else setting.forbidden.copy()
     search = Search(replace(setting, forbidden=known), order, stop)
     search.fit(search.graph.order, np.zeros(d, np.int64), rules)  # no parents yet
     for node in range(d):
         search.give_parents(node, np.flatnonzero(adjacency[:, node]), rules)
-    costs = np.zeros((len(tails), 3))
     repairs = min(REPAIRS, MOST_REPAIRS // len(tails))
-    kernels.detours(search.data, rules, search.memory, tails, heads, costs, repairs, stop)
-    return costs
+    memory = search.memory
+    kernels.detours(
+        search.data, rules, memory, tails, heads, gaps.apart, gaps.turned, repairs, stop
+    )

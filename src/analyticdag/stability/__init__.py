@@ -9,6 +9,7 @@
 | `effects.py`    | `bootstrap_effects`: effects averaged over graphs learned from resamples  |
 | `resamples.py`  | which rows a resample has, and the fit on them                            |
 | `counts.py`     | what is kept of the fits, in memory and on disk                           |
+| `judged.py`     | probabilities of edges, given how often they come back                    |
 | `result.py`     | `Stability`: frequencies, consensus graphs, stability selection           |
 
 Every resample draws from a seed of its own and only counts are kept: the numbers depend neither

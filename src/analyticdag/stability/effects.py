@@ -3,7 +3,8 @@
 An interval for a given graph does not know that another sample would have given another graph. So
 the whole procedure is repeated on resamples: learn a class, then take the effect of x on y in every
 way to point the open edges at x. All values of one resample share its weight. What is reported is
-their mean, their quantiles, and in which share of it all x is a cause of y.
+their mean, in which share of it all x is a cause of y, and an interval: from the smallest possible
+effect to the largest, less a tail of resamples on either side.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ class AveragedEffect(NamedTuple):
     """The total effect of one column on another, averaged over graphs learned from resamples.
 
     value : the mean over resamples, and over the graphs of each class; zero where there is none.
-    low, high : the interval that holds `level` of all values.
+    low, high : from the smallest to the largest possible effect, as `level` of the resamples have
+        them.
     cause_share : the share in which the cause has an effect on the outcome at all.
     certain_share : the share of resamples in which it has one in every graph of the class.
     n_resamples : how many resamples could be used; in the others open edges were too many to list.
@@ -52,7 +54,7 @@ def bootstrap_effects(
     X: Any,
     n_resamples: int = 100,
     *,
-    on: Hashable,
+    on: Hashable | None = None,
     level: float = 0.95,
     n_jobs: int | None = None,
     random_state: int | None = 0,
@@ -61,8 +63,8 @@ def bootstrap_effects(
 ) -> list[AveragedEffect]:
     """Learn the graph on resamples of X; return the effects of all columns on `on`, averaged.
 
-    The surest causes come first. `estimator` is an `AnalyticDAG`, fitted or not; it is not changed.
-    The other arguments are those of `bootstrap`.
+    Without `on` those of all pairs. The surest causes come first. `estimator` is an `AnalyticDAG`,
+    fitted or not; it is not changed. The other arguments are those of `bootstrap`.
     """
     number("level", level, 0.0, 1.0)
     probe = single_threaded(estimator)
@@ -75,33 +77,31 @@ def bootstrap_effects(
     single = single_threaded(estimator)
     if "kinds" in single.get_params(deep=False):
         single.set_params(kinds=None)  # read above: a resample need not have all levels
-    y = position_of(names, on, "on")
+    outcomes = list(range(len(names))) if on is None else [position_of(names, on, "on")]
     parallel = joblib.Parallel(n_jobs=jobs("processes", n_jobs, "one"), return_as="list")
     work = joblib.delayed(_effects_on)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AnalyticDAGWarning)
         found = parallel(
-            work(single, (table, mask), scheme, k, os.getpid(), y) for k in range(n_resamples)
+            work(single, (table, mask), scheme, k, os.getpid(), outcomes)
+            for k in range(n_resamples)
         )
-    rows = [
-        _averaged(names[x], names[y], [one[x] for one in found], level)
-        for x in range(len(names))
-        if x != y
-    ]
+    rows = [_averaged(names[x], names[y], [one[x, y] for one in found], level) for x, y in found[0]]
     told = [row for row in rows if row.n_resamples]
     untold = [row for row in rows if not row.n_resamples]
     return [*sorted(told, key=lambda row: (-row.cause_share, -abs(row.value))), *untold]
 
 
 def _effects_on(
-    estimator: Any, data: Data, scheme: Scheme, resample: int, parent: int, y: int
-) -> list[FloatArray]:
-    """Return for each column its possible effects on y in one resample.
+    estimator: Any, data: Data, scheme: Scheme, resample: int, parent: int, outcomes: list[int]
+) -> dict[tuple[int, int], FloatArray]:
+    """Return for each cause and outcome the possible effects in one resample.
 
     NaN where they are too many, or where a category is on the way.
     """
     known = Known.of(fitted_on(estimator, data, scheme, resample, parent))
-    return [_possible(known, x, y) for x in range(len(known.names))]
+    causes = range(len(known.names))
+    return {(x, y): _possible(known, x, y) for y in outcomes for x in causes if x != y}
 
 
 def _possible(known: Known, x: int, y: int) -> FloatArray:
@@ -126,12 +126,9 @@ def _averaged(
         return AveragedEffect(cause, outcome, nan, nan, nan, nan, nan, 0)
     values = np.concatenate(used)
     weights = np.concatenate([np.full(len(one), 1.0 / len(one)) for one in used])
-    low, high = np.quantile(
-        values,
-        (0.5 - level / 2.0, 0.5 + level / 2.0),
-        weights=weights,
-        method="inverted_cdf",
-    )
+    tail = 0.5 - level / 2.0
+    low = np.quantile([one.min() for one in used], tail, method="inverted_cdf")
+    high = np.quantile([one.max() for one in used], 1.0 - tail, method="inverted_cdf")
     return AveragedEffect(
         cause,
         outcome,

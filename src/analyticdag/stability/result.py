@@ -26,6 +26,7 @@ from analyticdag._typing import FloatArray, IntArray
 from analyticdag.errors import ParameterError
 from analyticdag.fitting.edges import Edge, FixedBy
 from analyticdag.stability.counts import Counts
+from analyticdag.stability.judged import judged
 from analyticdag.stability.resamples import COMPLEMENTARY, Scheme
 
 Assumption: TypeAlias = Literal["none", "unimodal"]
@@ -118,7 +119,10 @@ class Stability:
         return q * q / p * factor
 
     def annotate(self, edges: Iterable[Edge]) -> tuple[Edge, ...]:
-        """Return the rows of `edges_` with their stability: `m.edges_ = s.annotate(m.edges_)`."""
+        """Return the rows of `edges_` with their stability: `m.edges_ = s.annotate(m.edges_)`.
+
+        A bootstrap counts in their probabilities too (`judged.py`), once; subsamples do not.
+        """
         position = {name: k for k, name in enumerate(self.names)}
         try:
             return tuple(
@@ -135,9 +139,10 @@ class Stability:
         # Knowledge and assumptions give a direction wherever the edge is; data only in the class.
         given = edge.fixed_by in (FixedBy.KNOWLEDGE, FixedBy.EQUAL_VARIANCES, FixedBy.EQUATIONS)
         fixed = self.edge_frequency if given else self.direction_frequency
-        return edge._replace(
-            stability=float(self.skeleton_frequency[i, j]), direction_stability=float(fixed[i, j])
-        )
+        joined, directed = float(self.skeleton_frequency[i, j]), float(fixed[i, j])
+        if self.subsample is None:
+            edge = judged(edge, joined, directed, self.n_resamples)
+        return edge._replace(stability=joined, direction_stability=directed)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data, the pairs that ever came back as a list of rows."""
