@@ -47,10 +47,14 @@ def test_a_repeated_identifier_is_noticed_and_said(command: Command, tmp_path: P
     file = visits(tmp_path / "visits.csv")
     code, _, err = command("fit", file)
     assert code == 0, err
+    assert "take care: " in err
+    assert "rows are not independent of each other" in err
+    code, _, err = command("fit", file, "-v", "--force")
+    assert code == 0, err
     assert "patient_id stands in several rows: such rows repeat each other" in err
     assert "links look surer than they are" in err
     assert "--groups patient_id --resamples 100" in err
-    words = ["--groups", "patient_id", "--resamples", "4", "--out", tmp_path / "grouped"]
+    words = ["-v", "--groups", "patient_id", "--resamples", "4", "--out", tmp_path / "grouped"]
     code, _, err = command("fit", file, *words)
     assert code == 0, err
     assert "rows are grouped by patient_id: 60 groups of 300 rows" in err
@@ -61,7 +65,7 @@ def test_a_repeated_identifier_is_noticed_and_said(command: Command, tmp_path: P
 def test_rows_in_order_are_noticed_where_residuals_follow_each_other(
     command: Command, tmp_path: Path, memory: float
 ) -> None:
-    code, out, err = command("fit", series(tmp_path / "days.csv", memory), "--json")
+    code, out, err = command("fit", series(tmp_path / "days.csv", memory), "--json", "-v")
     assert code == 0, err
     assert json.loads(out)["names"] == ["x", "y"]
     said = "the rows stand in the order of day, and what is left of"
