@@ -26,7 +26,7 @@ help: ## list the commands
 
 demo: $(VENV)/core.stamp ## learn a protein network from real cells
 	@$(BIN)/analyticdag demo
-	@echo "(once in every terminal, before these: . $(BIN)/activate)"
+	@echo "Once in every terminal, before these:  . $(BIN)/activate"
 
 test: $(VENV)/dev.stamp ## run the tests, with branch coverage
 	$(BIN)/python -m pytest --numprocesses auto --cov --cov-report=term:skip-covered

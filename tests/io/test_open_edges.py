@@ -152,7 +152,7 @@ def test_the_answer_in_words(run: SavedRun) -> None:
     assert re.fullmatch(r"  age — sbp +0\.40  \(direction open\)", lines[4])
     assert lines[:2] == ["4 variables, 3 links", "                 strength"]
     assert lines[5:] == [
-        "Of 3 links the data fix the direction of 2; 1 line without an arrow fits as well either "
+        "Of 3 links the data fix the direction of 2. 1 line without an arrow fits as well either "
         "way.",
         "Links are causes only if nothing unmeasured moves both of their ends.",
     ]
@@ -170,8 +170,8 @@ def test_knowledge_and_assumptions_are_told_apart(run: SavedRun) -> None:
     assert any(text.endswith("(known)") for text in lines)
     assert any(text.endswith("(if equal variances)") for text in lines)
     assert (
-        "Of 3 links the data fix the direction of 1; your knowledge fixes that of 1; 1 points as "
-        "it does only if an assumption holds."
+        "Of 3 links the data fix the direction of 1, your knowledge that of 1. 1 points as it does "
+        "only if an assumption holds."
     ) in lines
 
 
@@ -182,7 +182,7 @@ def test_an_arrow_that_is_hardly_likely_is_not_called_fixed(run: SavedRun) -> No
         for e in run.edges
     )
     lines = answer(replace(run, edges=edges))
-    assert any("the direction of 1; 1 arrow is less than 90 % likely;" in text for text in lines)
+    assert any("the direction of 1. 1 arrow is less than 90 % likely;" in text for text in lines)
 
 
 def test_many_links_are_cut_short() -> None:

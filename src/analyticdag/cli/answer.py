@@ -20,26 +20,35 @@ SHOWN = 20
 def tell(
     run: SavedRun, folder: Path, page: Path, talk: Talk, *, as_json: bool, quiet: bool
 ) -> None:
-    """Print the answer, what to be careful about, and where it was saved."""
+    """Print the answer, what to be careful about, and where it was saved.
+
+    What must not be missed comes first of all.
+    """
+    from analyticdag.report.cautions import urgent
+
     out = Console(highlight=False)
-    told = not (as_json or quiet)
-    if told:
+    _note(talk, urgent(run))
+    if not (as_json or quiet):
         line(out, "\n".join(answer(run)))
-    for notice in _cautions(run, verbose=talk.verbose):
-        line(talk, f"note: {notice}")
+    _note(talk, _cautions(run, verbose=talk.verbose))
     if as_json:
         line(out, json.dumps(_summary(run, folder, page), ensure_ascii=True))
-    elif told:
+    elif not quiet:
         line(out, f"saved   {folder}\nreport  {page}")
 
 
+def _note(talk: Talk, notices: list[str]) -> None:
+    for notice in notices:
+        line(talk, f"note: {notice}")
+
+
 def _cautions(run: SavedRun, *, verbose: bool) -> list[str]:
-    """Return what must not be missed; the rest in a line, or in full."""
-    from analyticdag.report.cautions import explained, in_short, urgent
+    """Return what else to know, in one line or in full."""
+    from analyticdag.report.cautions import explained, in_short
 
     short = in_short(run)
-    rest = [f"take care: {short} (the report says where, and what to do)"] if short else []
-    return urgent(run) + (explained(run) if verbose else rest)
+    told = [f"take care: {short} (the report says where, and what to do)"] if short else []
+    return explained(run) if verbose else told
 
 
 def _summary(run: SavedRun, folder: Path, page: Path) -> dict[str, Any]:
@@ -124,8 +133,12 @@ def _remark(run: SavedRun, edge: EdgeRecord) -> str:
     said = {"knowledge": "known", "assumption": f"if {edge.fixed_by}"}
     fixed = "direction open" if is_open else said.get(edge.kind, "")
     remarks = [text for text in (fixed, HIDDEN if edge.hidden_cause else "") if text]
-    likely = _likely(edge.probability if is_open else edge.direction_probability)
-    return likely + (f"  ({'; '.join(remarks)})" if remarks else "")
+    return _likely(likelihood(run, edge)) + (f"  ({'; '.join(remarks)})" if remarks else "")
+
+
+def likelihood(run: SavedRun, edge: EdgeRecord) -> float | None:
+    """Return how likely a link is there as it is shown: with its arrow, if it has one."""
+    return edge.probability if run.is_open(edge) else edge.direction_probability
 
 
 def _likely(share: float | None) -> str:

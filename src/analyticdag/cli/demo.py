@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from analyticdag.cli import options
-from analyticdag.cli.answer import size, strongest_first
+from analyticdag.cli.answer import likelihood, size, strongest_first
 from analyticdag.cli.progress import line
 from analyticdag.cli.record import recorded, save_with_page
 
@@ -53,7 +54,8 @@ def _show(sachs: Dataset, folder: Path, console: Console) -> None:
     from analyticdag.metrics import compare
     from analyticdag.report.text import sentences
 
-    console.print(f"Sachs: {len(sachs.values)} human cells, {len(sachs.names)} proteins each.")
+    shape = f"{len(sachs.values)} human cells, {len(sachs.names)} proteins"
+    console.print(f"{shape} measured in each (Sachs et al. 2005).\nWhich acts on which?")
     with console.status("learning ..."):
         # Fluorescence is read on a log scale; unequal variances assume nothing about units.
         columns = load_sachs(log=True).columns
@@ -62,30 +64,39 @@ def _show(sachs: Dataset, folder: Path, console: Console) -> None:
     found = compare(sachs.graph, to_networkx(run))
     console.print(_edge_table(run, sachs.graph))
     line(console, "\n".join(sentences(run)))
-    console.print(
-        f"The consensus network of experts has {found.n_true} links: {found.correct} found as they "
-        f"are, {found.unoriented} found with their direction open, {found.reversed} reversed, "
-        f"{found.missing} missing; {found.extra} found that it does not have."
+    counts = {
+        "found as they are": found.correct,
+        "found with their direction open": found.unoriented,
+        "found reversed": found.reversed,
+        "not found": found.missing,
+    }
+    told = ", ".join(f"{number} {what}" for what, number in counts.items() if number)
+    line(
+        console,
+        f"Experts agree on {found.n_true} links: {told}; {found.extra or 'no'} others found.",
     )
     save_with_page(run, folder, folder / "report.html", "analyticdag demo", overwrite=True)
-    line(console, f"Saved:  {folder}\nReport: {folder / 'report.html'}\n")
-    console.print(
-        "What to try next:\n"
-        "  analyticdag fit your-table.csv         which links are certain?\n"
-        "  analyticdag effects RUN --on Akt       what moves Akt? (RUN: as saved above)\n"
-        "  AnalyticDAG().fit(your_table).edges_   the same in Python\n"
-        "  docs/questions.md                      what people ask next"
-    )
+    line(console, f"\nsaved   {folder}\nreport  {folder / 'report.html'} (open it in a browser)\n")
+    effects = f"analyticdag effects {shlex.quote(str(folder))} --on Akt"
+    tries = {
+        "analyticdag fit your-table.csv": "which links are certain?",
+        effects: "what moves Akt?",
+        "AnalyticDAG().fit(your_table).edges_": "the same in Python",
+        "docs/questions.md": "what people ask next",
+    }
+    width = max(map(len, tries))
+    line(console, "\n".join(["Next:", *(f"  {do:<{width}}  {why}" for do, why in tries.items())]))
 
 
 def _edge_table(run: SavedRun, truth: nx.DiGraph) -> Table:
-    from analyticdag.report.text import link
+    from analyticdag.report.text import link, percent
 
     table = Table(title="The learned graph", title_justify="left")
-    for column in ("link", "strength", "in the consensus network"):
-        table.add_column(column, justify="right" if column == "strength" else "left")
+    for column in ("link", "strength", "likely", "do experts agree?"):
+        table.add_column(column, justify="right" if column in ("strength", "likely") else "left")
     for edge in strongest_first(run):
-        table.add_row(link(run, edge), size(run, edge), _verdict(run, edge, truth))
+        row = (link(run, edge), size(run, edge), percent(likelihood(run, edge)))
+        table.add_row(*row, _verdict(run, edge, truth))
     return table
 
 
@@ -93,7 +104,7 @@ def _verdict(run: SavedRun, edge: EdgeRecord, truth: nx.DiGraph) -> str:
     source, target = run.edge_names(edge)
     there, back = truth.has_edge(source, target), truth.has_edge(target, source)
     if run.is_open(edge):
-        return "yes, its direction is open here" if there or back else "no"
+        return "yes" if there or back else "no"
     return "yes" if there else "reversed" if back else "no"
 
 

@@ -72,7 +72,7 @@ def sentences(run: SavedRun) -> list[str]:
         return []
     if not run.edges:
         return [nothing_found(run)]
-    said = [f"Of {count(len(run.edges), 'link')} {'; '.join(_directions(run))}."]
+    said = [_directions(run)]
     wrong = round(sum(1.0 - edge.probability for edge in run.edges if edge.probability is not None))
     if wrong:
         verb = "is" if wrong == 1 else "are"
@@ -81,23 +81,25 @@ def sentences(run: SavedRun) -> list[str]:
     return said
 
 
-def _directions(run: SavedRun) -> list[str]:
-    """Return what fixes how many directions, in parts of a sentence."""
+def _directions(run: SavedRun) -> str:
+    """Say how many directions are fixed, and what the others rest on."""
     kinds = Counter("open" if run.is_open(edge) else edge.kind for edge in run.edges)
     unsure = sum(map(_is_unsure, run.edges))
-    said = [f"the data fix the direction of {kinds['data'] - unsure or 'none'}"]
+    fixed = f"the data fix the direction of {kinds['data'] - unsure or 'none'}"
     if kinds["knowledge"]:
-        said.append(f"your knowledge fixes that of {kinds['knowledge']}")
+        fixed += f", your knowledge that of {kinds['knowledge']}"
+    others = []
     if unsure:
         verb = "is" if unsure == 1 else "are"
-        said.append(f"{count(unsure, 'arrow')} {verb} less than {percent(_SURE)} likely")
+        others.append(f"{count(unsure, 'arrow')} {verb} less than {percent(_SURE)} likely")
     if kinds["assumption"]:
         verb = "points as it does" if kinds["assumption"] == 1 else "point as they do"
-        said.append(f"{kinds['assumption']} {verb} only if an assumption holds")
+        others.append(f"{kinds['assumption']} {verb} only if an assumption holds")
     if kinds["open"]:
         verb = "fits" if kinds["open"] == 1 else "fit"
-        said.append(f"{count(kinds['open'], 'line')} without an arrow {verb} as well either way")
-    return said
+        others.append(f"{count(kinds['open'], 'line')} without an arrow {verb} as well either way")
+    rest = f" {'; '.join(others)}." if others else ""
+    return f"Of {count(len(run.edges), 'link')} {fixed}.{rest}"
 
 
 def _is_unsure(edge: EdgeRecord) -> bool:
