@@ -170,8 +170,8 @@ def test_knowledge_and_assumptions_are_told_apart(run: SavedRun) -> None:
     assert any(text.endswith("(known)") for text in lines)
     assert any(text.endswith("(if equal variances)") for text in lines)
     assert (
-        "Of 3 links the data fix the direction of 1, your knowledge that of 1. 1 points as it does "
-        "only if an assumption holds."
+        "Of 3 links the data fix the direction of 1, your knowledge that of 1. 1 arrow points as "
+        "it does only if an assumption holds."
     ) in lines
 
 

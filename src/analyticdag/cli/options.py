@@ -68,7 +68,19 @@ MinEffect = Annotated[
     _one_of("auto", "No edge has a smaller |partial correlation|; a number, or auto.", "auto"),
 ]
 Effort = Annotated[
-    float | None, typer.Option(help="Factor on how long the search goes on.", show_default="1")
+    float | None,
+    typer.Option(
+        help="Factor on how long the search goes on.",
+        show_default="1",
+        rich_help_panel=METHOD,
+        rich_help_panel=METHOD,
+        rich_help_panel=METHOD,
+        rich_help_panel=METHOD,
+        rich_help_panel=METHOD,
+        rich_help_panel=METHOD,
+        rich_help_panel=METHOD,
+        rich_help_panel=METHOD,
+    ),
 ]
 Start = Annotated[
     str | None,
@@ -77,7 +89,11 @@ Start = Annotated[
 Refine = Annotated[
     bool | None,
     typer.Option(
-        "--refine/--no-refine", help="Search over orders afterwards.", show_default="refine"
+        "--refine/--no-refine",
+        help="Search over orders afterwards.",
+        show_default="refine",
+        rich_help_panel=METHOD,
+        rich_help_panel=METHOD,
     ),
 ]
 KnowledgeFile = Annotated[
@@ -93,25 +109,46 @@ Candidates = Annotated[
     ),
 ]
 Standardize = Annotated[
-    bool | None, typer.Option("--standardize", help="Scale every column to variance one.")
+    bool | None,
+    typer.Option(
+        "--standardize",
+        help="Scale every column to variance one.",
+        rich_help_panel=METHOD,
+        show_default="off",
+        rich_help_panel=METHOD,
+    ),
 ]
 Interventions = Annotated[
     str | None,
     typer.Option(
-        help="Column that names what was perturbed in each row.", show_default="no such column"
+        help="Column that names what was perturbed in each row.",
+        show_default="no such column",
+        rich_help_panel=THE_TABLE,
     ),
 ]
 MaxSteps = Annotated[
     int | None,
-    typer.Option(help="Steps or sweeps in a stage, at most.", show_default="as the solver has it"),
+    typer.Option(
+        help="Steps or sweeps in a stage, at most.",
+        show_default="as the solver has it",
+        rich_help_panel=METHOD,
+    ),
 ]
 Drop = Annotated[
     list[str] | None,
-    typer.Option(help="Leave a column out; repeatable.", show_default="what is no measurement"),
+    typer.Option(
+        help="Leave a column out; repeatable.",
+        show_default="what is no measurement",
+        rich_help_panel=THE_TABLE,
+    ),
 ]
 Columns = Annotated[
     list[str] | None,
-    typer.Option(help="Take this column and no others; repeatable.", show_default="all others"),
+    typer.Option(
+        help="Take this column and no others; repeatable.",
+        show_default="all others",
+        rich_help_panel=THE_TABLE,
+    ),
 ]
 Kinds = Annotated[
     list[str] | None,
@@ -120,11 +157,17 @@ Kinds = Annotated[
         help="What a column is: NAME=number, count, log, yes/no, ordered, category, days, or its "
         "levels from low to high (NAME=low,middle,high); repeatable.",
         show_default="as its values look",
+        rich_help_panel=THE_TABLE,
     ),
 ]
 Log = Annotated[
     list[str] | None,
-    typer.Option("--log", help="Take logarithms of this column; repeatable.", show_default="none"),
+    typer.Option(
+        "--log",
+        help="Take logarithms of this column; repeatable.",
+        show_default="none",
+        rich_help_panel=THE_TABLE,
+    ),
 ]
 Covariance = Annotated[
     str | None,
@@ -138,12 +181,23 @@ Missing = Annotated[
         "em; nonlinear: error",
     ),
 ]
-DropMissing = Annotated[bool, typer.Option("--drop-missing", help="The same as --missing drop.")]
+DropMissing = Annotated[
+    bool,
+    typer.Option(
+        "--drop-missing",
+        help="The same as --missing drop.",
+        rich_help_panel=THE_TABLE,
+        show_default="off",
+        rich_help_panel=THE_TABLE,
+        rich_help_panel=METHOD,
+    ),
+]
 Groups = Annotated[
     str | None,
     typer.Option(
         help="Column that says which rows belong together; they are resampled together.",
         show_default="every row by itself",
+        rich_help_panel=THE_TABLE,
     ),
 ]
 Jobs = Annotated[
@@ -151,6 +205,7 @@ Jobs = Annotated[
     typer.Option(
         help="Threads of a fit, processes of resamples.",
         show_default="threads: as many as BLAS may use; processes: 1",
+        rich_help_panel=METHOD,
     ),
 ]
 Checkpoint = Annotated[
@@ -158,24 +213,60 @@ Checkpoint = Annotated[
     typer.Option(
         help="File that keeps stages and resamples, to go on after a kill.",
         show_default="fit: one beside the results; stability: none",
+        rich_help_panel=RESULTS,
     ),
 ]
 Refit = Annotated[
-    bool, typer.Option("--refit/--no-refit", help="Fit again standardised, to see what units do.")
+    bool,
+    typer.Option(
+        "--refit/--no-refit",
+        help="Fit again standardised, to see what units do.",
+        rich_help_panel=RESULTS,
+    ),
 ]
 Rows = Annotated[
     bool,
-    typer.Option("--rows/--no-rows", help="Keep up to 150 rows in the results, for scatter plots."),
+    typer.Option(
+        "--rows/--no-rows",
+        help="Keep up to 150 rows in the results, for scatter plots.",
+        rich_help_panel=RESULTS,
+    ),
 ]
 Seed = Annotated[
-    int | None, typer.Option(help="For whatever is random.", show_default="a fixed one")
+    int | None,
+    typer.Option(
+        help="For whatever is random.", show_default="a fixed one", rich_help_panel=METHOD
+    ),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing.")]
+Quiet = Annotated[
+    bool,
+    typer.Option("--quiet", "-q", help="Say nothing.", show_default="off", rich_help_panel=RESULTS),
+]
 Verbose = Annotated[
-    bool, typer.Option("--verbose", "-v", help="Report every stage and every search, as lines.")
+    bool,
+    typer.Option(
+        "--verbose",
+        "-v",
+        help="Report every stage, search and warning, as lines.",
+        show_default="off",
+        rich_help_panel=RESULTS,
+    ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Result as JSON, even if quiet.")]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite results that are there.")]
+AsJson = Annotated[
+    bool,
+    typer.Option(
+        "--json", help="Result as JSON, even if quiet.", show_default="off", rich_help_panel=RESULTS
+    ),
+]
+Force = Annotated[
+    bool,
+    typer.Option(
+        "--force",
+        help="Overwrite results that are there.",
+        show_default="off",
+        rich_help_panel=RESULTS,
+    ),
+]
 
 # Options that are parameters of an estimator, by their name there; these may be numbers or words.
 _PARAMETERS = {"seed": "random_state", "jobs": "n_jobs"} | {

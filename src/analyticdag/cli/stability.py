@@ -29,7 +29,11 @@ def stability_command(
     resamples: Annotated[int, typer.Option(help="How many times to fit.")] = 200,
     complementary: Annotated[
         bool,
-        typer.Option("--complementary", help="Disjoint halves instead of the bootstrap: a bound."),
+        typer.Option(
+            "--complementary",
+            help="Disjoint halves instead of the bootstrap: a bound.",
+            show_default="off",
+        ),
     ] = False,
     threshold: Annotated[float, typer.Option(help="Share of resamples that counts.")] = 0.9,
     loss: options.Loss = None,

@@ -34,7 +34,9 @@ def simulate_command(
         str, typer.Option(help="gaussian, exponential, gumbel, uniform, student.")
     ] = "gaussian",
     mechanism: Annotated[str, typer.Option(help="linear, bent, mlp, gp or additive.")] = "linear",
-    standardize: Annotated[bool, typer.Option("--standardize", help="Hide the scales.")] = False,
+    standardize: Annotated[
+        bool, typer.Option("--standardize", help="Hide the scales.", show_default="off")
+    ] = False,
     seed: Annotated[int, typer.Option(help="Another seed, another draw.")] = 0,
     force: options.Force = False,
     quiet: options.Quiet = False,

@@ -94,7 +94,7 @@ def _directions(run: SavedRun) -> str:
         others.append(f"{count(unsure, 'arrow')} {verb} less than {percent(_SURE)} likely")
     if kinds["assumption"]:
         verb = "points as it does" if kinds["assumption"] == 1 else "point as they do"
-        others.append(f"{kinds['assumption']} {verb} only if an assumption holds")
+        others.append(f"{count(kinds['assumption'], 'arrow')} {verb} only if an assumption holds")
     if kinds["open"]:
         verb = "fits" if kinds["open"] == 1 else "fit"
         others.append(f"{count(kinds['open'], 'line')} without an arrow {verb} as well either way")
