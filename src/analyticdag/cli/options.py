@@ -8,14 +8,19 @@ from typing import Annotated, Any
 
 import typer
 
+# Where --help lists an option.
+THE_TABLE, METHOD, RESULTS = "The table", "The method (begin with the defaults)", "The results"
 
-def _one_of(words: str, meaning: str, default: str | bool = True) -> Any:
+
+def _one_of(words: str, meaning: str, default: str | bool = True, panel: str = METHOD) -> Any:
     """Return an option that a shell completes by one of these words; `default` as help shows it."""
 
     def complete(incomplete: str) -> list[str]:
         return [word for word in words.split() if word.startswith(incomplete)]
 
-    return typer.Option(help=meaning, autocompletion=complete, show_default=default)
+    return typer.Option(
+        help=meaning, autocompletion=complete, show_default=default, rich_help_panel=panel
+    )
 
 
 TableFile = Annotated[
@@ -70,16 +75,7 @@ MinEffect = Annotated[
 Effort = Annotated[
     float | None,
     typer.Option(
-        help="Factor on how long the search goes on.",
-        show_default="1",
-        rich_help_panel=METHOD,
-        rich_help_panel=METHOD,
-        rich_help_panel=METHOD,
-        rich_help_panel=METHOD,
-        rich_help_panel=METHOD,
-        rich_help_panel=METHOD,
-        rich_help_panel=METHOD,
-        rich_help_panel=METHOD,
+        help="Factor on how long the search goes on.", show_default="1", rich_help_panel=METHOD
     ),
 ]
 Start = Annotated[
@@ -92,7 +88,6 @@ Refine = Annotated[
         "--refine/--no-refine",
         help="Search over orders afterwards.",
         show_default="refine",
-        rich_help_panel=METHOD,
         rich_help_panel=METHOD,
     ),
 ]
@@ -113,7 +108,6 @@ Standardize = Annotated[
     typer.Option(
         "--standardize",
         help="Scale every column to variance one.",
-        rich_help_panel=METHOD,
         show_default="off",
         rich_help_panel=METHOD,
     ),
@@ -179,6 +173,7 @@ Missing = Annotated[
         "em drop error",
         "Gaps: em (maximum likelihood), drop (leave rows out) or error.",
         "em; nonlinear: error",
+        THE_TABLE,
     ),
 ]
 DropMissing = Annotated[
@@ -186,10 +181,8 @@ DropMissing = Annotated[
     typer.Option(
         "--drop-missing",
         help="The same as --missing drop.",
-        rich_help_panel=THE_TABLE,
         show_default="off",
         rich_help_panel=THE_TABLE,
-        rich_help_panel=METHOD,
     ),
 ]
 Groups = Annotated[
