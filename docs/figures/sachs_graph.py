@@ -8,7 +8,7 @@ from analyticdag import AnalyticDAG
 from analyticdag.datasets import load_sachs
 from analyticdag.drawing.svg import to_svg
 from analyticdag.io import record_of
-from analyticdag.report.picture import picture_of
+from analyticdag.report.page import picture_of
 
 model = AnalyticDAG(loss="likelihood-nv", standardize=True).fit(load_sachs(log=True).columns)
 drawing = to_svg(picture_of(record_of(model), as_class=True), as_class=True)
