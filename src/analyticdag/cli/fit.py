@@ -35,22 +35,8 @@ if TYPE_CHECKING:
 def fit_command(
     context: typer.Context,
     file: options.TableFile,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder for the results.",
-            show_default="FILE-analyticdag, beside FILE",
-            rich_help_panel=options.RESULTS,
-        ),
-    ] = None,
-    report: Annotated[
-        Path | None,
-        typer.Option(
-            help="HTML file for the report.",
-            show_default="report.html in that folder",
-            rich_help_panel=options.RESULTS,
-        ),
-    ] = None,
+    out: options.Out = None,
+    report: options.ReportFile = None,
     columns: options.Columns = None,
     drop: options.Drop = None,
     kind: options.Kinds = None,
@@ -63,14 +49,7 @@ def fit_command(
     loss: options.Loss = None,
     constraint: options.Constraint = None,
     lambda1: options.Lambda1 = None,
-    w_threshold: Annotated[
-        str | None,
-        typer.Option(
-            help="Weights below go; or auto.",
-            show_default="0.3; nonlinear: 0.1",
-            rich_help_panel=options.METHOD,
-        ),
-    ] = None,
+    w_threshold: options.WThreshold = None,
     solver: options.Solver = None,
     gamma: options.Gamma = None,
     min_effect: options.MinEffect = None,
@@ -90,15 +69,7 @@ def fit_command(
     checkpoint: options.Checkpoint = None,
     refit: options.Refit = True,
     rows: options.Rows = True,
-    member: Annotated[
-        bool,
-        typer.Option(
-            "--member",
-            help="Export one DAG of the class, marked as such.",
-            show_default="off",
-            rich_help_panel=options.RESULTS,
-        ),
-    ] = False,
+    member: options.Member = False,
     force: options.Force = False,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,

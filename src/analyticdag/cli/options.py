@@ -60,6 +60,9 @@ Lambda1 = Annotated[
         "0.05; nonlinear: 0.01",
     ),
 ]
+WThreshold = Annotated[
+    str | None, _one_of("auto", "Weights below go; or auto.", "0.3; nonlinear: 0.1")
+]
 Solver = Annotated[
     str | None,
     _one_of("auto fast adam order", "auto, fast, adam or order.", "auto"),
@@ -199,6 +202,31 @@ Jobs = Annotated[
         help="Threads of a fit, processes of resamples.",
         show_default="threads: as many as BLAS may use; processes: 1",
         rich_help_panel=METHOD,
+    ),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        help="Folder for the results.",
+        show_default="FILE-analyticdag, beside FILE",
+        rich_help_panel=RESULTS,
+    ),
+]
+ReportFile = Annotated[
+    Path | None,
+    typer.Option(
+        help="HTML file for the report.",
+        show_default="report.html in that folder",
+        rich_help_panel=RESULTS,
+    ),
+]
+Member = Annotated[
+    bool,
+    typer.Option(
+        "--member",
+        help="Export one DAG of the class, marked as such.",
+        show_default="off",
+        rich_help_panel=RESULTS,
     ),
 ]
 Checkpoint = Annotated[

@@ -21,20 +21,21 @@ if TYPE_CHECKING:
     from analyticdag.stability import Stability
 
 _SHOWN = 40
+Complementary = Annotated[
+    bool,
+    typer.Option(
+        "--complementary",
+        help="Disjoint halves instead of the bootstrap: a bound.",
+        show_default="off",
+    ),
+]
 
 
 def stability_command(
     context: typer.Context,
     file: options.TableFile,
     resamples: Annotated[int, typer.Option(help="How many times to fit.")] = 200,
-    complementary: Annotated[
-        bool,
-        typer.Option(
-            "--complementary",
-            help="Disjoint halves instead of the bootstrap: a bound.",
-            show_default="off",
-        ),
-    ] = False,
+    complementary: Complementary = False,
     threshold: Annotated[float, typer.Option(help="Share of resamples that counts.")] = 0.9,
     loss: options.Loss = None,
     constraint: options.Constraint = None,
