@@ -152,8 +152,7 @@ def precedence(allowed: ArrayLike, required: ArrayLike | None = None) -> BoolArr
     must = np.zeros_like(may) if required is None else adjacency(required)
     one_way = may & ~may.T
     _, circle = strong_components(one_way | must)
-    before: BoolArray = must | (one_way & (circle[:, None] != circle[None, :]))
-    return before
+    return must | (one_way & (circle[:, None] != circle[None, :]))
 
 
 def _smallest_pivots(

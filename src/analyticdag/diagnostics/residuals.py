@@ -149,8 +149,7 @@ def _rank_correlation(left: FloatArray, right: FloatArray) -> FloatArray:
         r = stats.rankdata(values, axis=0)
         r -= r.mean(axis=0)
         size = np.linalg.norm(r, axis=0)
-        scaled: FloatArray = r / np.where(size > 0, size, 1.0)
-        return scaled
+        return r / np.where(size > 0, size, 1.0)
 
     return ranks(left).T @ ranks(right)
 

@@ -137,8 +137,7 @@ class Residuals:
     def degrees(self, columns: BoolArray) -> IntArray:
         """Return the degrees of freedom of some columns: each parent takes one."""
         n = self.statistics.moments.samples_of[columns]
-        left: IntArray = np.maximum(n - np.count_nonzero(self.W, axis=0)[columns] - 1, 1)
-        return left
+        return np.maximum(n - np.count_nonzero(self.W, axis=0)[columns] - 1, 1)
 
     def agree(self, columns: BoolArray) -> bool:
         """Whether the variances of some columns differ by no more than chance."""
@@ -165,8 +164,7 @@ class Residuals:
         _, mean, square, cube, fourth = sums / np.maximum(sums[0], 1.0)
         spread = np.maximum(square - mean**2, np.finfo(float).eps)  # in units of their sd
         about_mean = fourth - 4 * mean * cube + 6 * mean**2 * square - 3 * mean**4
-        kurtosis: FloatArray = about_mean / spread / spread
-        return kurtosis
+        return about_mean / spread / spread
 
 
 def choose_loss(equal: Residuals, unequal: Residuals) -> LossChoice:
@@ -259,8 +257,7 @@ def _surprises(variances: FloatArray, kurtosis: FloatArray, n_samples: IntArray)
     # Tails lighter than a Gaussian's would sharpen the test; it is left as for a Gaussian.
     precision = n_samples / (np.maximum(kurtosis, GAUSSIAN) - 1.0)
     centre = np.average(logs, weights=precision)
-    surprises: FloatArray = precision * (logs - centre) ** 2
-    return surprises
+    return precision * (logs - centre) ** 2
 
 
 def _power_sums(residuals: Residuals, rows: FloatArray, weights: FloatArray | None) -> FloatArray:

@@ -94,8 +94,7 @@ def misfit_of(statistics: Statistics, W: FloatArray) -> Misfit:
 def few_valued(X: FloatArray) -> BoolArray:
     """Return which columns vary between a few values only."""
     most = min(FEW_VALUES, len(X) / ROWS_PER_VALUE)
-    few: BoolArray = np.array([1 < _n_values(column) <= most for column in X.T], dtype=bool)
-    return few
+    return np.array([1 < _n_values(column) <= most for column in X.T], dtype=bool)
 
 
 def _n_values(column: FloatArray) -> int:

@@ -222,8 +222,7 @@ def solver_with(
     if max_steps is not None:
         steps = whole("max_steps", max_steps, 1)
         changes["schedule"] = schedule_of(minimiser).with_steps(steps)
-    changed: Minimiser = replace(minimiser, **changes)  # type: ignore[type-var]
-    return changed
+    return replace(minimiser, **changes)  # type: ignore[type-var]
 
 
 def _is_word(value: Any, word: str) -> bool:
@@ -262,8 +261,7 @@ def _minimiser(solver: Any) -> Minimiser | None:
             f"solver must be one of {tuple(SOLVERS)}, an Adam(...) or a Columns(...), "
             f"or another object with a method 'minimise', not {shown(solver)}"
         )
-    given: Minimiser = solver
-    return given
+    return solver
 
 
 def _check_solver(options: Options) -> None:

@@ -105,8 +105,7 @@ def _dependent_causes(gains: LocalGains, effect: int, causes: tuple[int, ...]) -
     parents, no_parents = np.array(causes), np.empty((len(causes), 0), dtype=np.int64)
     u = gains.residuals(np.array([effect]), parents[None])[:, used].clip(-_CLIP, _CLIP)
     X = gains.residuals(parents, no_parents)[:, used].clip(-_CLIP, _CLIP)
-    found: list[int] = parents[_dependence(u, X) > _DEPENDENT].tolist()
-    return found
+    return parents[_dependence(u, X) > _DEPENDENT].tolist()
 
 
 def _dependence(u: FloatArray, X: FloatArray) -> FloatArray:
@@ -122,8 +121,7 @@ def _dependence(u: FloatArray, X: FloatArray) -> FloatArray:
     distance, bent = _beside_line(np.abs(X), X), _beside_line(X * X * X, X)
     pairs = ((size, X), (bend, X), (u, distance), (u, bent), (size, distance))
     largest = np.max([np.abs(_correlations(*pair)) for pair in pairs], axis=0)
-    standard: FloatArray = largest * np.sqrt(u.shape[1])
-    return standard
+    return largest * np.sqrt(u.shape[1])
 
 
 def _beside_line(values: FloatArray, X: FloatArray) -> FloatArray:
@@ -131,18 +129,15 @@ def _beside_line(values: FloatArray, X: FloatArray) -> FloatArray:
     left, centred = _centred(values), _centred(X)
     square = np.einsum("kn,kn->k", centred, centred)
     slope = np.einsum("kn,kn->k", left, centred) / np.where(square > 0.0, square, 1.0)
-    beside: FloatArray = left - centred * slope[:, None]
-    return beside
+    return left - centred * slope[:, None]
 
 
 def _correlations(a: FloatArray, b: FloatArray) -> FloatArray:
     """Return the correlations of the one row of a with each of b."""
     a, b = _centred(a), _centred(b)
     size = np.linalg.norm(a) * np.linalg.norm(b, axis=1)
-    found: FloatArray = (b @ a[0]) / np.where(size > 0.0, size, 1.0)
-    return found
+    return (b @ a[0]) / np.where(size > 0.0, size, 1.0)
 
 
 def _centred(rows: FloatArray) -> FloatArray:
-    centred: FloatArray = rows - rows.mean(axis=1, keepdims=True)
-    return centred
+    return rows - rows.mean(axis=1, keepdims=True)

@@ -101,8 +101,7 @@ class LocalGains:
                 left -= slopes[:, None] * (self.columns[parents[:, k]] - means[:, k, None])
             variances = variances - found.explained
         scale = np.where(variances > 2.0 * floor, np.sqrt(np.maximum(variances, floor)), np.inf)
-        standard: FloatArray = left / scale[:, None]
-        return standard
+        return left / scale[:, None]
 
 
 def _size_first(family: Family) -> tuple[int, Family]:

@@ -133,8 +133,7 @@ class Reviser:
 
 def _near(graph: BoolArray, i: int, j: int) -> BoolArray:
     """Mark the nodes joined to either of two."""
-    near: BoolArray = np.any(graph[:, [i, j]] | graph[[i, j]].T, axis=1)
-    return near
+    return np.any(graph[:, [i, j]] | graph[[i, j]].T, axis=1)
 
 
 def _with(family: Family, parent: int) -> Family:

@@ -87,5 +87,4 @@ def _values(setting: Setting, graph: BoolArray, nodes: IntArray) -> FloatArray:
     for found in regressions_of(moments, some):
         left[found.nodes] -= found.explained
     values = moments.samples_of * np.log(np.maximum(left, COLLINEAR * own) / own)
-    scores: FloatArray = (values + setting.penalty * some.sum(axis=0))[nodes]
-    return scores
+    return (values + setting.penalty * some.sum(axis=0))[nodes]

@@ -140,8 +140,7 @@ def _exceeded(price: float, freedom: int) -> float:
 def as_single(gains: FloatArray, freedom: IntArray) -> FloatArray:
     """Return gains of blocks as those of single columns that accidents exceed as rarely."""
     rarity = np.maximum(chi2.sf(gains, freedom), _RAREST)
-    single: FloatArray = chi2.isf(rarity, 1)
-    return single
+    return chi2.isf(rarity, 1)
 
 
 def gamma_of(price: float, n_samples: int, n_nodes: int) -> float:

@@ -35,8 +35,7 @@ class Combined:
     def probability(self, by_score: FloatArray, k: FloatArray, n: FloatArray) -> FloatArray:
         """Return how probable something is that came back k times in n."""
         share = (k + 0.5) / (n + 1.0)
-        p: FloatArray = expit(self.a + self.b * logit(by_score) + self.c * logit(share))
-        return p
+        return expit(self.a + self.b * logit(by_score) + self.c * logit(share))
 
 
 JOINED = Combined(a=0.0, b=0.809, c=0.22)
