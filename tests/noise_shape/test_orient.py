@@ -15,7 +15,7 @@ from analyticdag.knowledge import EdgeMasks
 from analyticdag.moments import Moments
 from analyticdag.noise_shape import LocalGains, Shaped, orient
 from analyticdag.noise_shape.density import N_BINS, bins_of, fitted_gains
-from analyticdag.noise_shape.ties import without_ties
+from analyticdag.noise_shape.local import without_ties
 from analyticdag.noise_shape.turning import components, visited
 
 NOISE = {

@@ -14,7 +14,7 @@ from analyticdag.knowledge import EdgeMasks
 from analyticdag.metrics import compare
 from analyticdag.moments import Moments
 from analyticdag.noise_shape import LocalGains, Shaped, orient
-from analyticdag.noise_shape.parents import choose_parents, score
+from analyticdag.noise_shape.revising import choose_parents, score
 from analyticdag.simulate import simulate
 
 PRICE = 10.0

@@ -6,12 +6,12 @@ a mixture of noises is closer to a Gaussian than each of them. So the members ar
 far their residuals are from Gaussian.
 
     density     the likelihood of a residual beyond that of a Gaussian: its gain
-    ties        rounded columns, without the grid that they lie on
-    local       gains of a node given its parents, each computed once
+    local       gains of a node given its parents, each computed once; rounded columns lose their
+                grid first
     turning     the members of an undirected component, from the best on
     evidence    which preferences are clear enough to be claimed
-    parents     parents of one node by the covariances
-    revising    edges turned where the noise speaks against the class itself
+    revising    edges turned where the noise speaks against the class itself, and parents of one
+                node by the covariances
     orient      all of it, for a whole class
 """
 

@@ -20,8 +20,6 @@ from scipy.stats import norm
 
 from analyticdag._typing import FloatArray, IntArray
 
-__all__ = ["N_BINS", "bins_of", "fitted_gains"]
-
 # The spline has intervals of half a standard deviation; values are in bins of a tenth of that.
 _END, _INTERVAL, _BIN = 4.0, 0.5, 0.05
 # Weights of the penalty on bends, the smoothest first; AIC takes one of them.

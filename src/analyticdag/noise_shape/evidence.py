@@ -25,8 +25,6 @@ from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.noise_shape.local import Family, LocalGains, family_in
 from analyticdag.noise_shape.turning import Arc, Component, Member
 
-__all__ = ["WORTH_TURNING", "Preference", "compare", "in_doubt", "noise_depends"]
-
 LEAST_MARGIN, LEAST_GAINED = 3.0, 20.0
 # A member of the class is preferred to the one that was found from here on: below is rounding. With
 # t noise (5 degrees) and 300 rows 0.9 errors in 50 nodes were left, 1.7 at a limit of ten. With

@@ -22,8 +22,6 @@ from analyticdag.noise_shape.local import LocalGains
 from analyticdag.noise_shape.revising import Reviser
 from analyticdag.noise_shape.turning import Arc, Component, Member, components, visited
 
-__all__ = ["ClassOf", "Shaped", "orient"]
-
 # From a DAG to its class, given interventions if there were any, and what knowledge leaves of it.
 ClassOf: TypeAlias = Callable[[BoolArray], tuple[BoolArray, BoolArray]]
 

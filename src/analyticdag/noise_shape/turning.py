@@ -23,8 +23,6 @@ from analyticdag._typing import BoolArray
 from analyticdag.graphs.cpdag import open_parts
 from analyticdag.noise_shape.local import Family, LocalGains
 
-__all__ = ["Arc", "Component", "Member", "components", "visited"]
-
 MOST = 2000  # all orientations of six nodes that are all joined are 720
 # Parents of every node, as bits: bit k stands for the k-th node of the component.
 Member: TypeAlias = tuple[int, ...]
