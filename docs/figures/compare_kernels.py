@@ -1,10 +1,13 @@
-"""The path of this checkout beside that of another one: seconds, and whether the graphs agree.
+"""The path and the search of this checkout beside those of another one: seconds and results.
 
     python docs/figures/compare_kernels.py OTHER/src --python OTHER/bin/python --nodes 100 200
+    python docs/figures/compare_kernels.py OTHER/src --python OTHER/bin/python --search
 
-Both run in turns on the same machine, each in a process of its own, through the estimator, which
-both versions have, from the same rows and the same start. Printed are the medians of five paths, in
-seconds of the processor and by the clock, and how many edges of the two graphs differ.
+Both run on the same machine, each in a process of its own, through what both versions have: the
+estimator for the path, from the same rows and the same start; `search_orders` for the search, from
+the same covariance, with the same price of an edge and without further starts. Printed are medians
+of five, in seconds of the processor and by the clock, how many edges of the two graphs differ, and
+by what share of it our objective (of the search: the score) is above the other one.
 """
 
 from __future__ import annotations
@@ -17,20 +20,25 @@ import sys
 import tempfile
 import time
 import warnings
+from collections.abc import Callable
+from inspect import signature
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 ORDERS = (1, 2, 3, 4)
-TITLES = "nodes, threads, order, other: processor, ours, ratio, other: clock, ours, ratio, edges"
+TITLES = "other: processor, ours, ratio, other: clock, ours, ratio, edges, that differ, objective"
+# Edges of the path below this are not counted.
+CUT = 0.1
 
 
-def path_of(order: int, X: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """The weights at the end of the exact path with order-k."""
+def path_of(order: int, X: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, float]:
+    """The weights at the end of the exact path with order-k, and the objective there."""
     from analyticdag import AnalyticDAG
     from analyticdag.optimize import columns
 
-    options = {"loss": "mse", "refine": False, "w_threshold": 0.1}
+    options: dict[str, Any] = {"loss": "mse", "refine": False, "w_threshold": CUT}
     if "start" in AnalyticDAG().get_params():  # before it was a parameter of the solver
         options |= {"solver": "fast", "start": start}
     else:
@@ -38,35 +46,58 @@ def path_of(order: int, X: np.ndarray, start: np.ndarray) -> np.ndarray:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # small weights may lie on cycles, which are cut
         model = AnalyticDAG(constraint=f"order-{order}", lambda1=0.03, **options).fit(X)
-    return model.weights_
+    return model.weights_, model.trace_.records[-1].objective
 
 
-def measured(file: str, threads: int, repeats: int) -> dict[str, tuple[list[float], list]]:
-    """Median seconds and edges of each order."""
-    from threadpoolctl import threadpool_limits
+def search_of(score: str, S: np.ndarray, n: int, threads: int) -> tuple[np.ndarray, float]:
+    """The weights that the search ends with, and their score."""
+    from analyticdag.search import search_orders
 
+    # Older searches did not begin anew from random orders.
+    same = {"effort": 0.0} if "effort" in signature(search_orders).parameters else {}
+    found = search_orders(S, n, score=score, gamma=1.0, random_state=0, n_jobs=threads, **same)
+    return found.weights, found.score
+
+
+def tasks(file: str, threads: int) -> dict[str, Callable[[], tuple[np.ndarray, float]]]:
+    """What is measured, by name."""
     with np.load(file) as table:
         X, start = table["X"], table["start"]
+    if start.size:
+        path_of(1, X[:, :5], np.zeros((5, 5)))  # loads, and compiles what is compiled at first use
+        return {f"order-{k}": lambda k=k: path_of(k, X, start) for k in ORDERS}
+    S, few = np.cov(X.T, bias=True), np.cov(X[:, :5].T, bias=True)
+    for score in ("equal", "unequal"):
+        search_of(score, few, len(X), threads)
+    return {s: lambda s=s: search_of(s, S, len(X), threads) for s in ("equal", "unequal")}
+
+
+def measured(file: str, threads: int, repeats: int) -> dict[str, list]:
+    """Median seconds, edges and objective of each task."""
+    from threadpoolctl import threadpool_limits
+
     answer = {}
     with threadpool_limits(threads):
-        path_of(1, X[:, :5], np.zeros((5, 5)))  # loads, and compiles what is compiled at first use
-        for order in ORDERS:
+        for name, task in tasks(file, threads).items():
             seconds = []
             for _ in range(repeats):
                 begin = time.process_time(), time.perf_counter()
-                W = path_of(order, X, start)
+                W, objective = task()
                 seconds.append((time.process_time() - begin[0], time.perf_counter() - begin[1]))
-            answer[str(order)] = (np.median(seconds, axis=0).tolist(), np.argwhere(W).tolist())
+            middle = np.median(seconds, axis=0).tolist()
+            answer[name] = [middle, np.argwhere(W).tolist(), float(objective)]
     return answer
 
 
-def draw(nodes: int, file: str) -> None:
-    """Rows of an ER4 graph and the start that the exact path has by default."""
+def draw(nodes: int, file: str, *, search: bool) -> None:
+    """Rows of a graph (ER4, for the search ER2) and the start that the exact path has."""
     from analyticdag.optimize.columns import starting_weights
     from analyticdag.simulate import simulate
 
-    X = np.asarray(simulate("ER4", n_nodes=nodes, n_samples=1000, seed=7).data)
-    np.savez(file, X=X, start=starting_weights(np.cov(X.T, bias=True), len(X)))
+    graph = "ER2" if search else "ER4"
+    X = np.asarray(simulate(graph, n_nodes=nodes, n_samples=1000, seed=7).data)
+    start = np.empty(0) if search else starting_weights(np.cov(X.T, bias=True), len(X))
+    np.savez(file, X=X, start=start)
 
 
 def in_process(python: str, source: Path, words: list[str]) -> dict[str, list]:
@@ -80,12 +111,15 @@ def in_process(python: str, source: Path, words: list[str]) -> dict[str, list]:
 def lines_of(runs: list[dict[str, list]], nodes: int, threads: int) -> str:
     """Rows of the table."""
     lines = []
-    for order in runs[0]:
-        (before, old), (now, new) = (run[order] for run in runs)
+    for name in runs[0]:
+        (before, old, there), (now, new, here) = (run[name] for run in runs)
         differ = len(set(map(tuple, old)) ^ set(map(tuple, new)))
         pairs = zip(before, now, strict=True)
         times = " | ".join(f"{a:.3f} | {b:.3f} | {b / a:.2f}" for a, b in pairs)
-        lines.append(f"| {nodes} | {threads} | {order} | {times} | {len(new)} | {differ} |\n")
+        more = (here - there) / abs(there)
+        lines.append(
+            f"| {nodes} | {threads} | {name} | {times} | {len(new)} | {differ} | {more:.1e} |\n"
+        )
     return "".join(lines)
 
 
@@ -97,15 +131,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("other", type=Path)
     parser.add_argument("--python", default=sys.executable)
-    parser.add_argument("--nodes", type=int, nargs="+", default=[100, 200, 500])
+    parser.add_argument("--search", action="store_true")
+    parser.add_argument("--nodes", type=int, nargs="+")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--repeats", type=int, default=5)
     options = parser.parse_args()
     sides = [(options.python, options.other), (sys.executable, Path(__file__).parents[2] / "src")]
-    sys.stdout.write(f"| {' | '.join([*TITLES.split(', '), 'that differ'])} |\n")
+    titles = ["nodes", "threads", "of", *TITLES.split(", ")]
+    sys.stdout.write(f"| {' | '.join(titles)} |\n|{' --- |' * len(titles)}\n")
     with tempfile.TemporaryDirectory() as folder:
-        for nodes in options.nodes:
-            draw(nodes, file := f"{folder}/{nodes}.npz")
+        for nodes in options.nodes or ([100, 500, 1000] if options.search else [100, 200, 500]):
+            draw(nodes, file := f"{folder}/{nodes}.npz", search=options.search)
             for threads in options.threads:
                 words = [file, str(threads), str(options.repeats)]
                 runs = [in_process(*side, words) for side in sides]
