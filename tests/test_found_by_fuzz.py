@@ -10,7 +10,7 @@ import pytest
 
 from analyticdag import AnalyticDAG, NonlinearDAG
 from analyticdag._files import in_use
-from analyticdag.errors import DataError, DataWarning, ParameterError
+from analyticdag.errors import AnalyticDAGWarning, DataError, DataWarning, ParameterError
 from analyticdag.optimize.schedule import Schedule
 from analyticdag.stability import bootstrap
 
@@ -181,3 +181,17 @@ def test_a_checkpoint_whose_name_is_too_long_is_refused(
     for name in ("x" * 300, f"{'x' * 300}/state"):
         with pytest.raises(ParameterError, match=r"File name too long|does not exist"):
             AnalyticDAG(checkpoint=name).fit(X)
+
+
+def test_a_level_of_400_digits_is_refused() -> None:
+    with pytest.raises(ParameterError, match="pruning must be"):
+        NonlinearDAG(pruning=10**400).fit(X)
+
+
+def test_names_with_line_ends_are_one_line_in_warnings() -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(np.cumsum(X, axis=1), columns=["a\nb", "c", "d"])
+    model = AnalyticDAG(loss="likelihood-nv").fit(frame)
+    with pytest.warns(AnalyticDAGWarning, match="direction is open") as warned:
+        model.intervene({"c": 1.0})
+    assert all(len(str(warning.message).splitlines()) == 1 for warning in warned)

@@ -157,3 +157,19 @@ def test_a_parquet_file_that_unpacks_to_gigabytes_is_refused(tmp_path: Path) -> 
     assert (tmp_path / "bomb.parquet").stat().st_size < 60_000
     with pytest.raises(DataError, match=r"bytes would unpack to 6000000 cells"):
         read_table(tmp_path / "bomb.parquet")
+    pytest.importorskip("pyarrow.feather").write_feather(zeros, tmp_path / "b.feather", "zstd")
+    with pytest.raises(DataError, match=r"bytes would unpack to 6000000 cells"):
+        read_table(tmp_path / "b.feather")
+
+
+@pytest.mark.parametrize("is_category", [False, True])
+def test_a_long_text_that_is_repeated_is_not_unpacked(tmp_path: Path, is_category: bool) -> None:
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    places = pa.array(np.zeros(100_000, np.int32))
+    for length, file in ((5, "fair.parquet"), (20_000, "bomb.parquet")):
+        text = pa.DictionaryArray.from_arrays(places, ["x" * length])
+        table = pa.table({"a": text, "b": np.arange(100_000.0)})
+        pq.write_table(table, tmp_path / file, store_schema=is_category)
+    assert read_table(tmp_path / "fair.parquet", drop=["a"]).names == ("b",)
+    with pytest.raises(DataError, match="would unpack to 2000000000 bytes of text"):
+        read_table(tmp_path / "bomb.parquet")

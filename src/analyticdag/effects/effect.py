@@ -123,8 +123,8 @@ class Effect:
 
 
 def pairs_text(pairs: Iterable[tuple[Hashable, Hashable]], between: str = ", ") -> str:
-    """Return pairs that are joined, without a direction."""
-    return between.join(f"{a} — {b}" for a, b in pairs)
+    """Return pairs that are joined, without a direction; on one line, whatever their names."""
+    return between.join(" ".join(f"{a} — {b}".split()) for a, b in pairs)
 
 
 def lines(effect: Effect, units: Mapping[Hashable, str]) -> Iterator[str]:

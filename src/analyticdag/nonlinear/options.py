@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from analyticdag._parameters import choice, file_name, number, seed_of, verbosity, whole
+from analyticdag._parameters import choice, file_name, number, seed_of, shown, verbosity, whole
 from analyticdag.errors import ParameterError
 from analyticdag.functions import AnalyticFunction, Truncated, as_function
 from analyticdag.knowledge import Knowledge, as_knowledge
@@ -132,17 +132,17 @@ def _level(pruning: Any) -> float | None:
     """Return the level of the pruning tests: True means the published one."""
     if isinstance(pruning, bool):
         return LEVEL if pruning else None
-    if not isinstance(pruning, Real) or not 0.0 < float(pruning) <= 1.0:
+    if not isinstance(pruning, Real) or not 0.0 < pruning <= 1.0:
         raise ParameterError(
             "pruning must be True, False for no pruning, or a level above 0 and at most 1, "
-            f"not {pruning!r}"
+            f"not {shown(pruning)}"
         )
     return float(pruning)
 
 
 def _flag(name: str, value: Any, default: bool) -> bool:
     if value is not None and not isinstance(value, bool | np.bool_):
-        raise ParameterError(f"{name} must be True, False or None, not {value!r}")
+        raise ParameterError(f"{name} must be True, False or None, not {shown(value)}")
     return default if value is None else bool(value)
 
 

@@ -218,26 +218,63 @@ def _refuse_bomb(n_cells: int, raw: bytes) -> None:
 def _arrow(raw: bytes, module: str, polars_reader: str) -> Cells:
     """Read with pyarrow or polars, whichever is installed."""
     try:
-        if module == "parquet":
-            _refuse_bomb(_parquet_cells(raw), raw)
-        table = importlib.import_module(f"pyarrow.{module}").read_table(io.BytesIO(raw))
+        table = {"parquet": _parquet_table, "feather": _feather_table}[module](raw)
     except ImportError:
         try:
-            table = getattr(importlib.import_module("polars"), polars_reader)(io.BytesIO(raw))
+            table = _polars_table(raw, polars_reader)
         except ImportError as error:
             raise MissingDependencyError("pyarrow", "parquet") from error
     return _of_native(table)
 
 
-def _parquet_cells(raw: bytes) -> int:
-    """Return how many cells a Parquet file says it has, without unpacking them."""
+def _parquet_table(raw: bytes) -> Any:
+    """Read with pyarrow; texts as places in a list, until it is known how long they are."""
+    parquet = importlib.import_module("pyarrow.parquet")
+    types = importlib.import_module("pyarrow.types")
+    metadata = parquet.read_metadata(io.BytesIO(raw))
+    _refuse_bomb(int(metadata.num_rows * metadata.num_columns), raw)
+    schema = parquet.read_schema(io.BytesIO(raw))
+    texts = [f.name for f in schema if types.is_string(f.type) or types.is_binary(f.type)]
+    table = parquet.read_table(io.BytesIO(raw), read_dictionary=texts)
+    _refuse_long_texts(table, raw)
+    return table.cast(schema.with_metadata(table.schema.metadata)) if texts else table
+
+
+def _feather_table(raw: bytes) -> Any:
+    """Read with pyarrow, if it is not too many rows."""
+    pyarrow, dataset = map(importlib.import_module, ("pyarrow", "pyarrow.dataset"))
     try:
-        metadata = importlib.import_module("pyarrow.parquet").read_metadata(io.BytesIO(raw))
-        return int(metadata.num_rows * metadata.num_columns)
-    except ImportError:
-        polars = importlib.import_module("polars")
-        lazy = polars.scan_parquet(io.BytesIO(raw))
-        return int(lazy.select(polars.len()).collect().item() * len(lazy.collect_schema()))
+        part = dataset.IpcFileFormat().make_fragment(pyarrow.BufferReader(raw))
+        _refuse_bomb(part.count_rows() * len(part.physical_schema), raw)
+    except pyarrow.ArrowInvalid:  # the first version of the format, which packs nothing
+        pass
+    table = importlib.import_module("pyarrow.feather").read_table(io.BytesIO(raw))
+    _refuse_long_texts(table, raw)
+    return table
+
+
+def _refuse_long_texts(table: Any, raw: bytes) -> None:
+    """Refuse a file that repeats a long text until there is no memory for it."""
+    compute, types = map(importlib.import_module, ("pyarrow.compute", "pyarrow.types"))
+    n_bytes = 0
+    for column in table.columns:
+        kind = column.type
+        if types.is_dictionary(kind) and str(kind.value_type) in ("string", "binary"):
+            for chunk in column.chunks:
+                lengths = compute.binary_length(chunk.dictionary).cast("int64")
+                n_bytes += compute.sum(lengths.take(chunk.indices)).as_py() or 0
+    limit = max(_MANY_BYTES, _CELLS_PER_BYTE * len(raw))
+    if n_bytes > limit:
+        raise ValueError(f"{len(raw)} bytes would unpack to {n_bytes} bytes of text")
+
+
+def _polars_table(raw: bytes, reader: str) -> Any:
+    polars = importlib.import_module("polars")
+    scan = {"read_parquet": polars.scan_parquet, "read_ipc": polars.scan_ipc}[reader]
+    lazy = scan(io.BytesIO(raw))
+    n_rows = lazy.select(polars.len()).collect().item()
+    _refuse_bomb(int(n_rows * len(lazy.collect_schema())), raw)
+    return getattr(polars, reader)(io.BytesIO(raw))
 
 
 def _of_native(table: Any) -> Cells:
