@@ -80,7 +80,7 @@ def number(
 ) -> float:
     """Return a finite number from `least` to `most`; `instead` says what else could be given."""
     is_number = isinstance(value, Real) and not isinstance(value, bool)
-    if not is_number or not least <= _as_float(value) <= most:
+    if not is_number or not least <= as_float(value) <= most:
         upper = "" if most == LARGEST else f" and at most {most:g}"
         raise ParameterError(
             f"{name} must be a number of at least {least:g}{upper}{instead}, not {shown(value)}"
@@ -88,7 +88,8 @@ def number(
     return float(value)
 
 
-def _as_float(value: Any) -> float:
+def as_float(value: Any) -> float:
+    """Return a number as a float; one too large for it is infinite."""
     try:
         return float(value)
     except OverflowError:  # 10**400

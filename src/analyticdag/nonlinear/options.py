@@ -13,7 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from analyticdag._parameters import choice, file_name, number, seed_of, shown, verbosity, whole
+from analyticdag._parameters import (
+    as_float,
+    choice,
+    file_name,
+    number,
+    seed_of,
+    shown,
+    verbosity,
+    whole,
+)
 from analyticdag.errors import ParameterError
 from analyticdag.functions import AnalyticFunction, Truncated, as_function
 from analyticdag.knowledge import Knowledge, as_knowledge
@@ -132,7 +141,7 @@ def _level(pruning: Any) -> float | None:
     """Return the level of the pruning tests: True means the published one."""
     if isinstance(pruning, bool):
         return LEVEL if pruning else None
-    if not isinstance(pruning, Real) or not 0.0 < pruning <= 1.0:
+    if not isinstance(pruning, Real) or not 0.0 < as_float(pruning) <= 1.0:
         raise ParameterError(
             "pruning must be True, False for no pruning, or a level above 0 and at most 1, "
             f"not {shown(pruning)}"
