@@ -23,6 +23,7 @@ from benchmarks.summary import (
 )
 
 __all__ = [
+    "WORDS",
     "failures",
     "method_tables",
     "methods_of",
@@ -41,7 +42,7 @@ _HEADLINES = {
 }
 # More methods than this do not fit side by side.
 _WIDE = 8
-_WORDS = {
+WORDS = {
     "shd": "SHD",
     "shd_cpdag": "SHD-CPDAG",
     "shd_favourable": "SHD, undirected edges favourably",
@@ -51,6 +52,8 @@ _WORDS = {
     "cpu_seconds": "processor seconds",
     "wall_seconds": "seconds with start-up",
     "peak_rss_mib": "peak memory, MiB",
+    "shd_class": "SHD of a random member of its class",
+    "right/labelled": "labels right",
 }
 
 
@@ -93,7 +96,7 @@ def metric_table(records: Sequence[Record], metric: str) -> str:
         cells = [summarise(_of(group, name), metric).text(seeds) for name in methods]
         rows.append([*_entries(setting, varying), *cells, str(seeds)])
     caption = ", ".join(f"{key} = {value}" for key, value in fixed.items())
-    title = f"### {_WORDS.get(metric, metric)}" + (f" ({caption})" if caption else "")
+    title = f"### {WORDS.get(metric, metric)}" + (f" ({caption})" if caption else "")
     return f"{title}\n\n{table([*varying, *methods, 'seeds'], rows)}"
 
 
@@ -110,7 +113,7 @@ def method_tables(records: Sequence[Record], metrics: Sequence[str]) -> str:
             entries = [summarise(own, metric).text(0) for metric in metrics]
             rows.append([name, *entries, str(len(own))])
         words = ", ".join(f"{key} {value}" for key, value in setting if key in varying)
-        header = ["method", *(_WORDS.get(metric, metric) for metric in metrics), "seeds"]
+        header = ["method", *(WORDS.get(metric, metric) for metric in metrics), "seeds"]
         parts += [f"**{words}**"] * bool(words) + [table(header, rows)]
     return "\n\n".join(parts)
 

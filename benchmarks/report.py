@@ -11,6 +11,7 @@ A page is prose with blocks between two comments; the first says what belongs th
 | `paper PLAN`       | the paper's table, measured and printed (`paper.tables`)                |
 | `metrics PLAN M …` | a table for each metric M, a row for each setting                       |
 | `methods PLAN M …` | a table for each setting, a row for each method                         |
+| `means PLAN M … over AXES` | metrics averaged over axes of the plan (`means.py`)             |
 | `speed PLAN BASE`  | how many times faster than BASE each method was                         |
 | `growth PLAN M`    | the exponent of d in metric M, fitted for each method                   |
 | `paired PLAN M A < B` | is M smaller for A than for B: a paired test (`paired.py`)           |
@@ -31,6 +32,7 @@ from analyticdag.errors import DataError
 from benchmarks.figures import can_draw, figure_name
 from benchmarks.findings import facts_table, finding_text
 from benchmarks.growth import growth_table
+from benchmarks.means import means_table
 from benchmarks.paired import paired_table
 from benchmarks.paper import group_of, paper_tables
 from benchmarks.plan import load_plan
@@ -148,6 +150,7 @@ _KINDS: Mapping[str, Callable[[str, Sequence[Record], Sequence[str]], str]] = {
     "metrics": lambda plan, records, rest: "\n\n".join(
         metric_table(records, metric) for metric in rest or _METRICS
     ),
+    "means": lambda plan, records, rest: means_table(records, rest),
     "methods": lambda plan, records, rest: method_tables(records, rest or _METRICS),
     "speed": lambda plan, records, rest: speed_table(records, " ".join(rest)),
     "growth": lambda plan, records, rest: growth_table(records, rest),

@@ -134,3 +134,21 @@ def test_packing_leaves_a_running_run_alone(tmp_path: Path) -> None:
         with pytest.raises(BusyError, match="another run is writing"):
             pack(tmp_path, tmp_path)
     assert (tmp_path / "quick.jsonl").exists()
+
+
+def test_means_are_over_axes_and_say_of_how_many(tmp_path: Path) -> None:
+    cells = cells_of("noise-shape", method="analyticdag", nodes=50, graph="ER1")
+    records = [
+        made_up(cell, shd=9 if cell.setting["noise"] == "gaussian" else 1, labelled=4, right=3)
+        for cell in cells
+    ]
+    keep(tmp_path, "noise-shape", records)
+    order = "means noise-shape shd right/labelled over samples,noise without noise=gaussian"
+    text = fill(block(order), tmp_path / "records")
+    assert "| analyticdag, SHD | analyticdag, labels right |" in text
+    assert "| 1 (180) | 540 of 720 (75.0 %) |" in text
+    assert "| 9 (30) |" in fill(
+        block("means noise-shape shd over samples,noise with noise=gaussian"), tmp_path / "records"
+    )
+    with pytest.raises(DataError, match="over AXIS"):
+        fill(block("means noise-shape shd"), tmp_path / "records")

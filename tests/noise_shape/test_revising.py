@@ -8,6 +8,8 @@ from numpy.testing import assert_array_equal
 
 from analyticdag import AnalyticDAG
 from analyticdag._typing import BoolArray, FloatArray
+from analyticdag.diagnostics import diagnose, run
+from analyticdag.diagnostics.result import Check, Level
 from analyticdag.fitting.edges import FIXED_IN_CLASS
 from analyticdag.graphs import to_cpdag
 from analyticdag.knowledge import EdgeMasks
@@ -15,7 +17,7 @@ from analyticdag.metrics import compare
 from analyticdag.moments import Moments
 from analyticdag.noise_shape import LocalGains, Shaped, orient
 from analyticdag.noise_shape.revising import choose_parents, score
-from analyticdag.simulate import simulate
+from analyticdag.simulate import Simulation, simulate
 
 PRICE = 10.0
 CHAIN = np.eye(3, k=1, dtype=bool)
@@ -98,13 +100,37 @@ def test_parents_end_where_no_single_change_is_better() -> None:
     assert len(limited) == 2
 
 
-def test_a_fit_says_that_edges_were_turned_and_its_class_is_that_of_its_graph() -> None:
-    drawn = simulate(
+def mended() -> Simulation:
+    """Draw rows of which the search finds a wrong class."""
+    return simulate(
         "ER2", n_nodes=30, n_samples=300, noise="exponential", standardize=True, seed=10
     )
+
+
+def test_a_fit_says_that_edges_were_turned_and_its_class_is_that_of_its_graph() -> None:
+    drawn = mended()
     model = AnalyticDAG(solver="order", n_jobs=1).fit(drawn.data)
     assert "of the class found first" in model.loss_choice_.reason
     assert compare(drawn.weights, model.weights_).shd == 0
     assert_array_equal(model.cpdag_, to_cpdag(model.adjacency_matrix_))
-    fixed = [edge.margin for edge in model.edges_ if edge.fixed_by in FIXED_IN_CLASS]
-    assert max(margin for margin in fixed if margin is not None) > 2.0
+    turned = [e for e in model.edges_ if e.fixed_by in FIXED_IN_CLASS and e.margin is not None]
+    assert min(edge.margin for edge in turned) > 2.0
+    assert all(edge.direction_probability is None for edge in turned)  # the score says otherwise
+
+
+def test_the_residual_check_is_told_which_edges_the_noise_turned(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X = mended().data
+    model = AnalyticDAG(solver="order", n_jobs=1).fit(X)
+    told: list[tuple[object, object]] = []
+
+    def check(*given: object) -> Check:
+        told.extend(given[-1])  # type: ignore[arg-type]
+        return Check("residual independence", Level.FINE, "")
+
+    monkeypatch.setattr(run, "check_residual_independence", check)
+    diagnose(model, X, refit=False)
+    turned = [e for e in model.edges_ if e.fixed_by in FIXED_IN_CLASS and e.margin is not None]
+    assert turned
+    assert {(e.source, e.target) for e in turned} <= set(told)

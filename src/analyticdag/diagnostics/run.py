@@ -31,7 +31,7 @@ from analyticdag.diagnostics.scale import (
     loss_of,
 )
 from analyticdag.errors import DataError
-from analyticdag.fitting.edges import FixedBy
+from analyticdag.fitting.edges import FIXED_IN_CLASS, FixedBy
 from analyticdag.least_squares import weights_on_parents
 from analyticdag.linear.misfit import few_valued
 from analyticdag.linear.rows import completed
@@ -112,7 +112,8 @@ def _of_lines(
     by_shape = [
         (e.source, e.target)
         for e in getattr(estimator, "edges_", ())
-        if e.fixed_by is FixedBy.NOISE_SHAPE
+        # An edge of the class has a margin where the noise turned it.
+        if e.fixed_by is FixedBy.NOISE_SHAPE or (e.fixed_by in FIXED_IN_CLASS and e.margin)
     ]
     return [
         check_tails(residuals, few, names, values),

@@ -100,8 +100,9 @@ class AnalyticDAG(HasLadder, GraphEstimator):
     equal and with unequal noise variances, "logistic" the Bernoulli likelihood of 0/1 data; a class
     of your own is one of `losses.Loss`. "auto" fits equal and unequal variances and lets BIC decide
     (`loss_` says which, `loss_choice_` by how much). After a search under unequal variances the
-    shapes of the noise, where it is not Gaussian, fix directions that the class leaves open
-    (`noise_shape`); that needs the rows, at least 100 without gaps.
+    shapes of the noise, where it is not Gaussian, fix directions that the class leaves open, and
+    turn edges of the class that they clearly speak against (`noise_shape`); that needs the rows, at
+    least 100 without gaps.
 
     Solver "auto" searches from cheap orders and follows the path too where it can matter
     (`trace_.plan` says what was done and why); with refine=False it is "fast". "fast" follows the

@@ -35,7 +35,7 @@ from scipy import sparse
 from scipy.special import expit
 
 from analyticdag._typing import BoolArray, FloatArray
-from analyticdag.fitting.edges import Edge, FixedBy
+from analyticdag.fitting.edges import FIXED_IN_CLASS, Edge, FixedBy
 from analyticdag.graphs import orient_with_knowledge, topological_order
 from analyticdag.interventions import equivalence_class
 from analyticdag.linear.learn import Learned
@@ -223,6 +223,11 @@ def _with(edge: Edge, i: int, j: int, found: Probabilities) -> Edge:
         return edge
     if edge.fixed_by is FixedBy.KNOWLEDGE:
         directed = joined
-    elif edge.fixed_by in _BY_SCORE:
+    elif edge.fixed_by in _BY_SCORE and not _against_score(edge):
         directed = float(found.directed[i, j])
     return edge._replace(probability=joined, direction_probability=directed)
+
+
+def _against_score(edge: Edge) -> bool:
+    """Whether the noise turned an edge that the covariances had fixed the other way."""
+    return edge.fixed_by in FIXED_IN_CLASS and edge.margin is not None
