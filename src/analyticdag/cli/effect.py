@@ -69,15 +69,8 @@ def effects_command(
     known = Known.of(saved.to_estimator())
     rows = effects(known, on=on, level=level)
     listed = [plain(row._asdict()) for row in rows]
-    y = known.position(on, "on")
-    left = [
-        known.names[x] for x in range(saved.n_nodes) if known.category_between(x, y) is not None
-    ]
-    said = _list(rows, on, saved, unit)
-    if left:
-        said.append(f"not told, as a category is on the way: {', '.join(map(str, left))}")
-    record = {"outcome": on, "level": level, "effects": listed, "not_told": left}
-    _tell(as_json, record, said)
+    record = {"outcome": on, "level": level, "effects": listed}
+    _tell(as_json, record, _list(rows, on, saved, unit))
 
 
 def _tell(as_json: bool, record: Mapping[str, Any], lines: list[str]) -> None:
@@ -120,13 +113,20 @@ def _list(
     unit = units.get(outcome, "")
     if not rows:
         return [f"nothing in this graph can move {outcome}"]
-    heads = [f"one more {units.get(row.cause, 'unit')} of {row.cause}" for row in rows]
+    heads = [_head(row, units) for row in rows]
     width = min(max(map(len, heads)), 60)
     lines = [f"what moves {outcome}{f' ({unit})' if unit else ''}, the surest and strongest first:"]
     lines += [f"  {head:<{width}}  {_span(row)}" for head, row in zip(heads, rows, strict=True)]
     if any(not row.identified for row in rows):
         lines.append("an effect that open edges leave open is a range over all graphs that fit")
     return lines
+
+
+def _head(row: EffectRow, units: Mapping[Hashable, str]) -> str:
+    head = f"one more {units.get(row.cause, 'unit')} of {row.cause}"
+    if row.cause_level:
+        head = f"{row.cause}: {row.cause_level} instead of {row.reference}"
+    return f"{head}, share of {row.outcome_level}" if row.outcome_level else head
 
 
 def _span(row: EffectRow) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from analyticdag._schema import plain
 
@@ -35,6 +35,23 @@ class Path:
     value: float
 
 
+class LevelEffect(NamedTuple):
+    """What a level of the cause, instead of the reference, does to the outcome or to the share of
+    one of its levels; texts are empty, and a unit is meant, where a column is no category.
+
+    smallest, largest : the possible values over the class; one where it is identified.
+    low, high : a confidence interval; over a class the hull of the intervals of all values.
+    """
+
+    cause_level: str
+    reference: str
+    outcome_level: str
+    smallest: float
+    largest: float
+    low: float
+    high: float
+
+
 @dataclass(frozen=True)
 class Effect:
     """The total effect of `cause` on `outcome`: one more unit of the one, so many of the other.
@@ -60,6 +77,8 @@ class Effect:
     settling : those of the open edges of which each alone, once its direction is known, would leave
         one value; empty where it takes several.
     hidden : pairs on the way that look as if they had a common cause that was not measured.
+    levels : of or on a category, what each of its levels does, or what becomes of its share; the
+        effect then has no other value.
     bounded : True where there were too many open edges to list values: `interval` is a bound.
     """
 
@@ -87,6 +106,7 @@ class Effect:
     n_paths: int = 0
     settling: tuple[tuple[Hashable, Hashable], ...] = ()
     hidden: tuple[tuple[Hashable, Hashable], ...] = ()
+    levels: tuple[LevelEffect, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.sentence()}\n({GIVEN})"
@@ -94,6 +114,10 @@ class Effect:
     def sentence(self, units: Mapping[Hashable, str] | None = None) -> str:
         """Say the effect in one line; `units` names what the columns are measured in."""
         named = units or {}
+        if self.levels:
+            most = max(self.levels, key=lambda one: abs(one.smallest + one.largest))
+            many = f" (the largest of {len(self.levels)})" if len(self.levels) > 1 else ""
+            return f"{self.of_level(most, named)}{many}{self._crossing()}"
         head = f"one more {named.get(self.cause, 'unit')} of {self.cause} → "
         tail = f" {named[self.outcome]} of {self.outcome}" if self.outcome in named else ""
         tail = tail or f" in {self.outcome}"
@@ -107,6 +131,21 @@ class Effect:
             f"{'is' if len(self.open_edges) == 1 else 'are'} open{self._crossing()}"
         )
 
+    def of_level(self, one: LevelEffect, units: Mapping[Hashable, str]) -> str:
+        """Say what one level of a category does, or what becomes of its share."""
+        head = f"one more {units.get(self.cause, 'unit')} of {self.cause}"
+        if one.cause_level:
+            head = f"{self.cause}: {one.cause_level} instead of {one.reference}"
+        tail = f"in {self.outcome}"
+        if one.outcome_level:
+            tail = f"in the share of {self.outcome}: {one.outcome_level}"
+        elif self.outcome in units:
+            tail = f"{units[self.outcome]} of {self.outcome}"
+        value = f"{one.smallest:+.4g}"
+        if one.largest - one.smallest > 1e-9 * max(abs(one.largest), abs(one.smallest)):
+            value += f" to {one.largest:+.4g}"
+        return f"{head} → {value} [{one.low:.4g}, {one.high:.4g}] {tail}"
+
     def _values(self) -> str:
         return ", ".join(f"{value:.4g}" for value in self.possible)
 
@@ -119,6 +158,7 @@ class Effect:
         """Return plain data as JSON holds it, without `details`: what is not finite is None."""
         record: dict[str, Any] = plain(asdict(self))
         del record["details"], record["unit"]
+        record["levels"] = [plain(one._asdict()) for one in self.levels]
         return {**record, "note": GIVEN}
 
 
@@ -129,7 +169,10 @@ def pairs_text(pairs: Iterable[tuple[Hashable, Hashable]], between: str = ", ") 
 
 def lines(effect: Effect, units: Mapping[Hashable, str]) -> Iterator[str]:
     """Yield what is to be said about an effect, one thing a line."""
-    yield effect.sentence(units)
+    if effect.levels:
+        yield from (effect.of_level(one, units) for one in effect.levels)
+    else:
+        yield effect.sentence(units)
     yield from _about(effect)
     yield GIVEN
 
@@ -157,7 +200,7 @@ def _settled_by(effect: Effect) -> str:
 
 
 def _parts(effect: Effect) -> Iterator[str]:
-    if effect.direct is None or not effect.paths:
+    if effect.direct is None or (not effect.paths and not effect.mediated):
         return
     yield f"direct {effect.direct:+.4g}, through other columns {effect.mediated:+.4g}"
     for path in effect.paths:
@@ -167,7 +210,7 @@ def _parts(effect: Effect) -> Iterator[str]:
 
 
 def _adjustment(effect: Effect) -> Iterator[str]:
-    if not effect.value:
+    if not effect.value and (not effect.levels or effect.possible):
         return
     best, least = (
         ", ".join(map(str, chosen or ())) or "nothing"

@@ -76,18 +76,25 @@ class Equations:
             self._errors[cause] = self._standard_errors(cause)
         return self._errors[cause]
 
+    def standard_error_of(self, cause: int, nodes: IntArray, units: FloatArray) -> float:
+        """Return the standard error of the total effect of one node on a weighted sum of others."""
+        return float(np.sqrt(self._spread(cause) @ (self.paths[:, nodes] @ units) ** 2))
+
     @cached_property
     def _errors(self) -> dict[int, FloatArray]:
         return {}
 
     def _standard_errors(self, cause: int) -> FloatArray:
+        return np.sqrt(self._spread(cause) @ (self.paths**2))
+
+    def _spread(self, cause: int) -> FloatArray:
+        """Return what the regression of each node adds to the variance of effects of `cause`."""
         T = self.paths
         u = np.zeros(len(T))
         for found in regressions_of(self.moments, self._of_children(cause)):
             along = T[cause, found.parents]
             u[found.nodes] = np.einsum("mi,mij,mj->m", along, found.inverse, along)
-        u *= self.variances / self.moments.samples_of
-        return np.sqrt(u @ (T**2))
+        return u * self.variances / self.moments.samples_of
 
     def _of_children(self, cause: int) -> BoolArray:
         """Return the edges into nodes that have a parent which `cause` reaches, or is."""

@@ -17,7 +17,7 @@ from analyticdag._parameters import number
 from analyticdag._typing import FloatArray
 from analyticdag.effects.equations import Equations
 from analyticdag.effects.known import Known
-from analyticdag.effects.total import interval_of
+from analyticdag.effects.summary import interval_of
 from analyticdag.errors import ParameterError
 
 _DIGITS = 9
@@ -63,6 +63,12 @@ def joint_effect(
         raise ParameterError("causes and outcome must be different columns, one cause at least")
     for x in nodes:
         known.refuse_categories(x, y)
+        category = known.category_between(x, y)
+        if category is not None:
+            raise ParameterError(
+                f"{known.names[category]!r} is a category, and several causes at once are told of "
+                "numbers; ask for one cause, or set its level with intervene"
+            )
     cuts = [one.without_causes_of(nodes) for one in known.choices_at(nodes)]
     units = known.sd[y] / known.sd[list(nodes)]
     values = np.array([cut.paths[list(nodes), y] for cut in cuts])

@@ -18,6 +18,7 @@ import numpy as np
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.effects.equations import Equations
 from analyticdag.effects.hidden import hidden_pairs
+from analyticdag.effects.levels import LevelColumns, LevelEquations
 from analyticdag.errors import InputError, ParameterError
 from analyticdag.graphs.cpdag import count_members, member_of, open_edges, orientations
 from analyticdag.moments import Moments
@@ -52,6 +53,7 @@ class Known:
     sd: FloatArray
     mean: FloatArray
     categories: frozenset[int] = frozenset()
+    levels: LevelColumns | None = None  # of a table with categories; not in a run of old
 
     @classmethod
     def of(cls, model: Any) -> Known:
@@ -77,7 +79,11 @@ class Known:
         varies = model.noise_variances_ > 0
         moments = replace(moments, covariances=moments.covariances * np.outer(varies, varies))
         known = cls.standardised(names, edges, member, moments, model.mean_, model.scale_)
-        return replace(known, categories=_categories(model, names))
+        levels: LevelColumns | None = getattr(model, "level_columns_", None)
+        if levels is None:
+            return replace(known, categories=_categories(model, names))
+        places = frozenset(np.flatnonzero(levels.is_category).tolist())
+        return replace(known, categories=places, levels=levels)
 
     @classmethod
     def standardised(
@@ -97,18 +103,27 @@ class Known:
     @cached_property
     def equations(self) -> Equations:
         """The equations of the member."""
-        return Equations(self.member, self.moments)
+        return self._made(self.member)
+
+    def _made(self, graph: BoolArray) -> Equations:
+        if self.levels is None:
+            return Equations(graph, self.moments)
+        return LevelEquations(graph, self.moments, self.levels)
 
     def choices_at(self, nodes: tuple[int, ...]) -> list[Equations]:
         """Return the `choices` at those of the nodes that have open edges, unless too many."""
         unsettled = tuple(node for node in nodes if self.open_at(node))
+        self.refuse_many_open(unsettled)
+        return self.choices(unsettled)
+
+    def refuse_many_open(self, unsettled: tuple[int, ...]) -> None:
+        """Refuse what would have to try all members, where there are too many."""
         if sum(len(self.open_at(node)) for node in unsettled) > MOST_OPEN:
             raise ParameterError(
                 f"{[self.names[x] for x in unsettled]} have more than {MOST_OPEN} open edges "
                 "together, too many to try all members; settle some of them with knowledge, or set "
                 "fewer columns"
             )
-        return self.choices(unsettled)
 
     def choices(self, nodes: tuple[int, ...]) -> list[Equations]:
         """Return the equations of one member for each way to point the open edges at `nodes`."""
@@ -141,14 +156,16 @@ class Known:
     def _equations_of(self, edges: BoolArray) -> Equations:
         if (self.member <= edges).all():
             return self.equations
-        return Equations(member_of(edges), self.moments)
+        return self._made(member_of(edges))
 
     def position(self, node: Hashable, what: str) -> int:
         """Return the column of a name, or of a position where names are not numbers."""
         return position_of(self.names, node, what)
 
     def category_between(self, x: int, y: int) -> int | None:
-        """Return a category that the effect of x on y may pass, or that must be adjusted for."""
+        """Return x or y if it is a category; in a run of old, also one on the way."""
+        if self.levels is not None:
+            return next((node for node in (x, y) if node in self.categories), None)
         way = self.between(x, y)
         way[x] = True
         near = self.edges[:, way].any(axis=1) if way[y] else np.zeros_like(way)
@@ -156,14 +173,16 @@ class Known:
         return min(met, default=None)
 
     def refuse_categories(self, x: int | None = None, y: int | None = None) -> None:
-        """Refuse an effect of x on y that meets a category; without x and y, any category."""
+        """Refuse an effect that meets a category, in a run of old that has no levels of it."""
+        if self.levels is not None:
+            return
         met = min(self.categories, default=None)
         if x is not None and y is not None:
             met = self.category_between(x, y)
         if met is not None:
             raise ParameterError(
-                f"this needs equations between numbers, and {self.names[met]!r} is a category; "
-                "fit without it (--drop), or with an order of its levels (kinds=, --kind)"
+                f"the run is of a version that kept no levels of the category {self.names[met]!r}; "
+                "fit again"
             )
 
     def open_at(self, node: int) -> list[int]:

@@ -21,6 +21,8 @@ class EffectRow(NamedTuple):
     `low` and `high` are the ends of the interval, or of the hull of all intervals. `standardized`
     is the possible effect closest to zero, in standard deviations: what is certain at least.
     `hidden`: whether a pair on the way looks as if it had a common cause that was not measured.
+    Of or on a category there is a line for each level: `cause_level` instead of `reference`, and
+    what becomes of the share of `outcome_level`.
     """
 
     cause: Hashable
@@ -33,13 +35,16 @@ class EffectRow(NamedTuple):
     identified: bool
     zero_share: float
     hidden: bool
+    cause_level: str = ""
+    reference: str = ""
+    outcome_level: str = ""
 
 
 def effects(model: Any, *, on: Hashable | None = None, level: float = 0.95) -> list[EffectRow]:
     """Return the total effect of every column on every other that it may cause.
 
     With `on` only effects on that outcome, the strongest first. Pairs without any possible effect
-    are left out, and pairs with a category on the way.
+    are left out.
     `pandas.DataFrame(effects(model))` is a table.
     """
     number("level", level, 0.0, 1.0)
@@ -66,8 +71,8 @@ def _of_cause(known: Known, x: int, outcomes: Any, level: float) -> Iterator[Eff
     unit = known.sd / known.sd[x]
     for y in outcomes:
         if known.category_between(x, y) is not None:
-            continue
-        if bounded[y]:
+            yield from _by_level(known, x, y, level)
+        elif bounded[y]:
             yield _bounded(known, x, y, level)
         elif y != x and reached[:, y].any():
             closest = values[np.argmin(np.abs(values[:, y])), y]
@@ -83,6 +88,36 @@ def _of_cause(known: Known, x: int, outcomes: Any, level: float) -> Iterator[Eff
                 zero_share=float(np.mean(~reached[:, y])),
                 hidden=bool(known.hidden_pairs) and bool(known.hidden_between(x, y)),
             )
+
+
+def _by_level(known: Known, x: int, y: int, level: float) -> Iterator[EffectRow]:
+    """Yield a line for each level, of the cause or of the outcome; none where nothing is told."""
+    if known.levels is None or x == y or not known.between(x, y)[y]:
+        return
+    if len(known.open_at(x)) > MOST_OPEN and not known.settled(x)[y]:
+        return  # too many members to list, and a share has no bound to give instead
+    effect = total_effect(known, known.names[x], known.names[y], level=level)
+    levels, sd = known.levels, known.levels.sd
+    for k, one in enumerate(effect.levels if not effect.possible else ()):
+        n_outcomes = max(len(levels.labels[y]), 1)
+        a, b = levels.of(x)[k // n_outcomes], levels.of(y)[min(k % n_outcomes, levels.sizes[y] - 1)]
+        ends = (one.smallest, one.largest)
+        closest = 0.0 if ends[0] < 0.0 < ends[1] else min(ends, key=abs)
+        yield EffectRow(
+            cause=effect.cause,
+            outcome=effect.outcome,
+            smallest=one.smallest,
+            largest=one.largest,
+            low=one.low,
+            high=one.high,
+            standardized=float(closest * sd[a] / sd[b]),
+            identified=effect.identified,
+            zero_share=effect.zero_share,
+            hidden=bool(effect.hidden),
+            cause_level=one.cause_level,
+            reference=one.reference,
+            outcome_level=one.outcome_level,
+        )
 
 
 def _half_widths(equations: Equations, x: int, level: float) -> FloatArray:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import networkx as nx
 import numpy as np
@@ -20,6 +20,8 @@ from analyticdag._typing import FloatArray
 from analyticdag.effects.effect import pairs_text
 from analyticdag.effects.equations import Equations
 from analyticdag.effects.known import Known, position_of
+from analyticdag.effects.levels import LevelColumns, LevelEquations
+from analyticdag.effects.what_if_levels import distributions, drawn, frame_of, set_levels
 from analyticdag.errors import OpenEdgesWarning, ParameterError
 from analyticdag.graphs import topological_order
 
@@ -31,7 +33,8 @@ class Outcome(NamedTuple):
     """A column after an intervention: its mean and the range that holds `level` of its values.
 
     `smallest_mean` and `largest_mean` are over the members of the class; they differ only where
-    open edges matter. `low` and `high` hold for every member.
+    open edges matter. `low` and `high` hold for every member. A category has an entry for each
+    level, `name: level`: its mean is the share, which is linear in the causes and may leave [0, 1].
     """
 
     name: Hashable
@@ -48,6 +51,8 @@ def intervene(model: Any, do: Mapping[Hashable, float], *, level: float = 0.95) 
     number("level", level, 0.0, 1.0)
     known = Known.of(model)
     known.refuse_categories()
+    if known.levels is not None:
+        return _intervene_levels(known, known.levels, _checked(do), level)
     setting = _setting(known, do)
     every = known.choices_at(tuple(setting))
     cuts = [equations.without_causes_of(setting) for equations in every]
@@ -57,35 +62,82 @@ def intervene(model: Any, do: Mapping[Hashable, float], *, level: float = 0.95) 
     own = next((k for k, e in enumerate(every) if e is known.equations), 0)
     if (np.ptp(means, axis=0) > _ROUNDING * known.sd).any():
         _warn_of_open(known.open_pairs(setting), stacklevel=3)
+    lows, highs = (means - half).min(axis=0), (means + half).max(axis=0)
     return [
-        Outcome(
-            name=name,
-            mean=float(means[own, k]),
-            sd=float(sds[own, k]),
-            low=float((means - half)[:, k].min()),
-            high=float((means + half)[:, k].max()),
-            smallest_mean=float(means[:, k].min()),
-            largest_mean=float(means[:, k].max()),
-        )
+        _outcome(name, means[:, k], own, float(sds[own, k]), (float(lows[k]), float(highs[k])))
         for k, name in enumerate(known.names)
     ]
 
 
 def sample(
     model: Any, n: int, do: Mapping[Hashable, float] | None = None, *, seed: int | None = None
-) -> FloatArray:
-    """Draw n rows, with Gaussian noise, from the equations; columns in `do` are set."""
+) -> Any:
+    """Draw n rows, with Gaussian noise, from the equations; columns in `do` are set.
+
+    Of a table with categories they are a data frame, with levels in words.
+    """
     known, n = Known.of(model), whole("n", n, 1)
     known.refuse_categories()
+    nodes = [known.position(name, "do") for name in _checked(do or {})]
+    if any(known.open_at(x) for x in nodes):
+        _warn_of_open(known.open_pairs(nodes), stacklevel=3)
+    if known.levels is not None:
+        levels, rng = set_levels(known, known.levels, do or {}), np.random.default_rng(seed)
+        found = drawn(cast("LevelEquations", known.equations), levels, n, rng)
+        return frame_of(known, known.levels, found)
     setting = _setting(known, do or {})
-    if any(known.open_at(x) for x in setting):
-        _warn_of_open(known.open_pairs(setting), stacklevel=3)
     equations, rng = known.equations, np.random.default_rng(seed)
     noise = rng.standard_normal((n, len(known.names))) * np.sqrt(equations.variances)
     rows = np.zeros_like(noise)
     for j in topological_order(equations.graph):
         rows[:, j] = setting.get(j, rows @ equations.weights[:, j] + noise[:, j])
     return rows * known.sd + known.mean
+
+
+def _intervene_levels(
+    known: Known, levels: LevelColumns, do: Mapping[Hashable, Any], level: float
+) -> list[Outcome]:
+    """Return the distribution of every number, and the share of every level, with `name: level`."""
+    setting, nodes = set_levels(known, levels, do), [known.position(name, "do") for name in do]
+    every = known.choices_at(tuple(nodes))
+    own = next((k for k, e in enumerate(every) if e is known.equations), 0)
+    made = [distributions(cast("LevelEquations", one), setting, level) for one in every]
+    means, sds, lows, highs = (np.array([one[k] for one in made]) for k in range(4))
+    if (np.ptp(means, axis=0) > _ROUNDING * levels.sd).any():
+        _warn_of_open(known.open_pairs(nodes), stacklevel=4)
+    found = []
+    for k, name in enumerate(known.names):
+        columns = levels.of(k)
+        if not levels.labels[k]:
+            mean, low, high = means[:, columns[0]], lows[:, columns[0]], highs[:, columns[0]]
+            ends = (float(low.min()), float(high.max()))
+            found.append(_outcome(name, mean, own, float(sds[own, columns[0]]), ends))
+            continue
+        shares = np.column_stack([means[:, columns], 1.0 - means[:, columns].sum(axis=1)])
+        for label, share in zip(levels.labels[k], shares.T, strict=True):
+            p = float(np.clip(share[own], 0.0, 1.0))
+            found.append(_outcome(f"{name}: {label}", share, own, (p * (1.0 - p)) ** 0.5, (0, 1)))
+    return found
+
+
+def _outcome(
+    name: Hashable, means: FloatArray, own: int, sd: float, ends: tuple[float, float]
+) -> Outcome:
+    return Outcome(
+        name=name,
+        mean=float(means[own]),
+        sd=sd,
+        low=float(ends[0]),
+        high=float(ends[1]),
+        smallest_mean=float(means.min()),
+        largest_mean=float(means.max()),
+    )
+
+
+def _checked(do: Mapping[Hashable, Any]) -> Mapping[Hashable, Any]:
+    if not isinstance(do, Mapping):
+        raise ParameterError(f"do must map columns to values, as {{'X': 1.0}}; got {do!r}")
+    return do
 
 
 def _setting(known: Known, do: Mapping[Hashable, float]) -> dict[int, float]:
@@ -96,11 +148,9 @@ def _setting(known: Known, do: Mapping[Hashable, float]) -> dict[int, float]:
 
 def set_columns(names: list[Hashable], do: Mapping[Hashable, float]) -> dict[int, float]:
     """Return the values that columns are set to, by position."""
-    if not isinstance(do, Mapping):
-        raise ParameterError(f"do must map columns to values, as {{'X': 1.0}}; got {do!r}")
     return {
         position_of(names, name, "do"): number(f"do[{name!r}]", value, -LARGEST)
-        for name, value in do.items()
+        for name, value in _checked(do).items()
     }
 
 

@@ -41,7 +41,7 @@ from analyticdag.errors import InputError, OutputError, ParameterError
 from analyticdag.io.formats import dagitty, dot, edges_csv, graphml
 from analyticdag.io.model import READABLE, SCHEMA, Model, model_of, run_of
 from analyticdag.io.run import SavedRun
-from analyticdag.io.state import ARRAYS
+from analyticdag.io.state import ARRAYS, LEVEL_ARRAYS
 
 MODEL, WEIGHTS, MANIFEST, PAGE = "model.json", "weights.npz", "manifest.json", "report.html"
 TEXTS = {
@@ -177,7 +177,7 @@ def load_run(folder: str | Path) -> SavedRun:
     try:
         model = fitted(record, Model, "model.json")
         sha256, d = model.weights_sha256, len(model.names)
-        arrays = _read_matrices(folder / WEIGHTS, sha256, d, model.n_sets)
+        arrays = _read_matrices(folder / WEIGHTS, sha256, d, model.n_sets, model.n_levels)
         return run_of(model, arrays, manifest)
     except InputError:
         raise
@@ -237,7 +237,7 @@ def _read_json(path: Path) -> dict[str, Any]:
     return value
 
 
-def _read_matrices(path: Path, sha256: str, d: int, n_sets: int) -> dict[str, Any]:
+def _read_matrices(path: Path, sha256: str, d: int, n_sets: int, n_levels: int) -> dict[str, Any]:
     """Return the matrices on d columns and their moments; nothing larger is ever unpacked."""
     if d > MAX_COLUMNS:
         raise ValueError(f"{d} columns are more than the {MAX_COLUMNS} that can be read")
@@ -245,12 +245,15 @@ def _read_matrices(path: Path, sha256: str, d: int, n_sets: int) -> dict[str, An
         raise ValueError(f"n_sets={n_sets} cannot be with {d} columns")
     # Ten bytes for a pair of columns, eight in each covariance, and at most 8 KiB of headers;
     # packing cannot add a fifth.
+    if not (n_levels == 0 or (n_sets and d <= n_levels <= MAX_COLUMNS)):
+        raise ValueError(f"n_levels={n_levels} cannot be with {d} columns")
     limit = (10 + 8 * n_sets) * d * d + 8 * (d + 1) * (n_sets + 5) + 8192
+    limit += 8 * n_levels * (n_sets * (n_levels + 1) + 6)
     content = read_limited(path, limit + limit // 5, _CURE)
     if hashlib.sha256(content).hexdigest() != sha256:
         raise InputError(f"{str(path)!r} is not the file that model.json was saved with; fit again")
     arrays = read_arrays(content, limit)
-    expected = [*_MATRICES, *(ARRAYS if n_sets else ())]
+    expected = [*_MATRICES, *(ARRAYS if n_sets else ()), *(LEVEL_ARRAYS if n_levels else ())]
     if set(arrays) != set(expected):
         raise ValueError(f"{path.name} must hold {', '.join(expected)}")
     for name, kind in _MATRICES.items():

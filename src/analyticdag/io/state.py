@@ -8,13 +8,14 @@ estimator_of(run)         a fitted `AnalyticDAG` again, for effects, scores and 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from analyticdag._typing import FloatArray
 from analyticdag._validation import remember_columns
+from analyticdag.effects.levels import LevelColumns, level_names
 from analyticdag.errors import InputError
 from analyticdag.fitting.edges import Edge, FixedBy
 from analyticdag.fitting.finish import Finished
@@ -29,6 +30,12 @@ from analyticdag.optimize.trace import Status, Trace
 ARRAYS = {
     **dict.fromkeys(("covariances", "means", "mean", "scale", "noise"), np.float64),
     **dict.fromkeys(("counts", "of"), np.int64),
+}
+# Of a table with categories, also these, on the columns of all levels.
+LEVEL_ARRAYS = {
+    **dict.fromkeys(("level_covariances", "level_means"), np.float64),
+    **dict.fromkeys(("level_counts", "level_of", "level_sizes"), np.int64),
+    "level_codes": np.float64,
 }
 # Parameters that a record holds as they are; the others are shown there, never rebuilt.
 _PLAIN = (
@@ -45,6 +52,7 @@ class Fitted:
     mean: FloatArray
     scale: FloatArray
     noise: FloatArray
+    levels: LevelColumns | None = None
 
     @classmethod
     def of(cls, estimator: Any) -> Fitted | None:
@@ -52,21 +60,37 @@ class Fitted:
         if not hasattr(estimator, "moments_"):
             return None
         mean, scale = np.asarray(estimator.mean_), np.asarray(estimator.scale_)
-        return cls(estimator.moments_, mean, scale, np.asarray(estimator.noise_variances_))
+        noise = np.asarray(estimator.noise_variances_)
+        return cls(estimator.moments_, mean, scale, noise, estimator.level_columns_)
 
     @property
     def n_sets(self) -> int:
         """How many sets of rows have moments of their own."""
         return len(self.moments.counts)
 
+    @property
+    def n_levels(self) -> int:
+        """How many columns there are with one for each level; zero without categories."""
+        return 0 if self.levels is None else int(self.levels.sizes.sum())
+
     def arrays(self) -> dict[str, Any]:
         """Return the arrays that `from_arrays` reads back."""
         own = {name: getattr(self, name) for name in ("mean", "scale", "noise")}
         names = ("covariances", "means", "counts", "of")
-        return own | {name: getattr(self.moments, name) for name in names}
+        own |= {name: getattr(self.moments, name) for name in names}
+        if self.levels is None:
+            return own
+        found = self.levels
+        codes = np.array([code for codes in found.codes for code in codes])
+        own |= {f"level_{name}": getattr(found.moments, name) for name in names}
+        # A node has as many codes as columns, and one more for its reference, or none.
+        signs = np.where(found.is_category, -1, 1)
+        return own | {"level_sizes": found.sizes * signs, "level_codes": codes}
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, Any], n_sets: int, d: int) -> Fitted:
+    def from_arrays(
+        cls, arrays: Mapping[str, Any], n_sets: int, d: int, n_levels: int = 0
+    ) -> Fitted:
         """Read a state back; ValueError says what cannot be."""
         shapes = {"covariances": (n_sets, d, d), "means": (n_sets, d), "counts": (n_sets,)}
         for name, kind in ARRAYS.items():
@@ -84,7 +108,32 @@ class Fitted:
         if arrays["scale"].min() <= 0.0 or arrays["noise"].min() < 0.0:
             raise ValueError("scale and noise must be above zero")
         moments = Moments(S, arrays["means"], arrays["counts"], of)
-        return cls(moments, *(arrays[name] for name in ("mean", "scale", "noise")))
+        levels = _levels_of(arrays, n_sets, d, n_levels) if n_levels else None
+        return cls(moments, arrays["mean"], arrays["scale"], arrays["noise"], levels)
+
+
+def _levels_of(arrays: Mapping[str, Any], n_sets: int, d: int, columns: int) -> LevelColumns:
+    """Read the columns of levels back; ValueError says what cannot be."""
+    S, means, counts, of, marked, codes = (arrays[name] for name in LEVEL_ARRAYS)
+    shapes = [(n_sets, columns, columns), (n_sets, columns), (n_sets,), (columns,), (d,)]
+    kinds = [arrays[name].dtype for name in LEVEL_ARRAYS]
+    if [one.shape for one in (S, means, counts, of, marked)] != shapes or kinds != [
+        np.dtype(kind) for kind in LEVEL_ARRAYS.values()
+    ]:
+        raise ValueError("the columns of levels have other sizes than the model says")
+    sizes = np.abs(marked)
+    lengths = np.where(marked < 0, sizes + 1, 0)
+    if sizes.min() < 1 or sizes.sum() != columns or codes.shape != (lengths.sum(),):
+        raise ValueError("level_sizes must be those of the columns of levels")
+    if not all(np.isfinite(one).all() for one in (S, means, codes)):
+        raise ValueError("what is saved of levels must be finite")
+    if counts.min() < 1 or of.min() < 0 or of.max() >= n_sets or S.diagonal(0, 1, 2).min() < 0.0:
+        raise ValueError("every column of a level must have rows and a variance")
+    ends = np.cumsum(lengths)
+    own = tuple(
+        tuple(codes[end - length : end].tolist()) for end, length in zip(ends, lengths, strict=True)
+    )
+    return LevelColumns(Moments(S, means, counts, of), sizes, level_names(own, None), own)
 
 
 def estimator_of(run: Any) -> AnalyticDAG:
@@ -111,6 +160,10 @@ def estimator_of(run: Any) -> AnalyticDAG:
     model._ladder, model._rungs = None, tuple(rung.rung(len(names)) for rung in run.ladder)
     model.excess_ = (run.parameters.get("search") or {}).get("excess")
     model.recipe_ = None if run.look is None else run.look.recipe
+    model.level_columns_ = levels = run.fitted.levels
+    if levels is not None:
+        labels = level_names(levels.codes, model.recipe_)
+        model.level_columns_ = replace(levels, labels=labels)
     return model
 
 

@@ -17,6 +17,7 @@ from typing import TypeAlias
 import numpy as np
 
 from analyticdag._typing import BinaryArray, BoolArray, FloatArray
+from analyticdag.effects.levels import LevelColumns, level_names
 from analyticdag.fitting.design import LEVELS, Design, Reading
 from analyticdag.fitting.edges import (
     NEAR,
@@ -57,6 +58,7 @@ class Described:
     strength: Strength
     parts: dict[tuple[int, int], Parts]
     near: BoolArray | None = None
+    columns: LevelColumns | None = None  # of a table with categories
 
 
 def described(fit: Fit, learned: Learned, recipe: Recipe | None) -> Described:
@@ -78,7 +80,8 @@ def described(fit: Fit, learned: Learned, recipe: Recipe | None) -> Described:
         if (i, j) not in found.parts:
             weights[i, j] *= statistics.scale[i] / statistics.scale[j]
     strength = _strength(design, levels, adjacency, found, statistics.scale)
-    return Described(weights, W, strength, found.parts, near)
+    columns = _columns(fit, design, levels, recipe) if design.is_block.any() else None
+    return Described(weights, W, strength, found.parts, near, columns)
 
 
 def _levels(fit: Fit, design: Design) -> Moments:
@@ -87,6 +90,20 @@ def _levels(fit: Fit, design: Design) -> Moments:
     if not fit.statistics.ranks or plain is None or plain.rows is None:
         return next(one for one in fit.readings if one.name == LEVELS).moments
     return design.by_levels(plain.rows.values * plain.scale, plain.perturbed, plain.rows.weights)
+
+
+def _columns(fit: Fit, design: Design, levels: Moments, recipe: Recipe | None) -> LevelColumns:
+    """Return the columns of all nodes, with the codes of their levels, the reference last."""
+    plain = fit.plain or fit.statistics
+    assert plain.rows is not None
+    codes: list[tuple[float, ...]] = [()] * len(design.sizes)
+    for k in np.flatnonzero(design.is_block).tolist():
+        own = design.levels[design.columns_of(np.array([k]))]
+        values = plain.rows.values[:, k] * plain.scale[k]
+        other = np.setdiff1d(values[~np.isnan(values)], own)
+        codes[k] = (*own.tolist(), *other.tolist()) if len(other) else ()
+    found = tuple(codes)
+    return LevelColumns(levels, design.sizes, level_names(found, recipe), found)
 
 
 def _labels(design: Design, recipe: Recipe | None) -> list[tuple[str, ...]]:

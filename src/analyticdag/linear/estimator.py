@@ -28,6 +28,7 @@ from analyticdag._validation import (
 from analyticdag._watch import watched
 from analyticdag.acyclicity import Acyclicity
 from analyticdag.effects import Outcome, intervene, sample
+from analyticdag.effects.levels import LevelColumns
 from analyticdag.effects.what_if import target_place
 from analyticdag.errors import NotConvergedWarning, ParameterError, ScaleWarning
 from analyticdag.fitting.checkpoint import held_checkpoint
@@ -39,6 +40,7 @@ from analyticdag.functions import AnalyticFunction, Truncated
 from analyticdag.interventions import equivalence_class, intervention_mask
 from analyticdag.knowledge import Knowledge
 from analyticdag.least_squares import weights_on_parents
+from analyticdag.linear.blocks import MixedLadderTask, mixed_probabilities
 from analyticdag.linear.choice import LossChoice
 from analyticdag.linear.edges import described, edges_of
 from analyticdag.linear.ignored import warn_about_ignored
@@ -156,6 +158,7 @@ class AnalyticDAG(HasLadder, GraphEstimator):
         variances are those of the columns divided by `scale_`: their standard deviations with
         `standardize`, else one; or one power of two for all where all are far from one (1e±25).
     moments_ : Moments, the covariances and means that `effects` are computed from.
+    level_columns_ : LevelColumns, the moments of a table with categories; None of any other.
     recipe_ : Recipe, how the columns become numbers; None where they are numbers.
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn.
     """
@@ -207,6 +210,7 @@ class AnalyticDAG(HasLadder, GraphEstimator):
     loss_choice_: LossChoice | None
     selection_: Selection | None
     moments_: Moments
+    level_columns_: LevelColumns | None
     recipe_: Recipe | None
     excess_: float | None
     _seen: Seen | None
@@ -316,15 +320,16 @@ class AnalyticDAG(HasLadder, GraphEstimator):
         return mean_log_likelihood(self, chosen(values, used), chosen(weights, used))
 
     def sample(
-        self, n: int, do: Mapping[Hashable, float] | None = None, *, seed: int | None = None
-    ) -> FloatArray:
+        self, n: int, do: Mapping[Hashable, Any] | None = None, *, seed: int | None = None
+    ) -> Any:
         """Draw n rows from the learned equations; columns in `do` are set to its values.
 
+        With categories, which `do` sets to a level, the rows are a data frame with levels in words.
         Where open edges matter, the rows are of one member of the class, and a warning says so."""
         check_is_fitted(self)
         return sample(self, n, do, seed=seed)
 
-    def intervene(self, do: Mapping[Hashable, float], *, level: float = 0.95) -> list[Outcome]:
+    def intervene(self, do: Mapping[Hashable, Any], *, level: float = 0.95) -> list[Outcome]:
         """Return the distribution of every column when those in `do` are set to its values.
 
         Where open edges matter, the range over the members of the class, and a warning.
@@ -342,8 +347,11 @@ class AnalyticDAG(HasLadder, GraphEstimator):
         if self.loss_traits_.binary:
             raise ParameterError(f"predict is for linear equations, not for loss={self.loss_!r}")
         values = completed(self, check_table(self, X, reset=False))
-        weights = self.slopes_ * self.scale_ / self.scale_[:, None]
-        expected: FloatArray = self.mean_ + (values - self.mean_) @ weights
+        if self.level_columns_ is not None:
+            expected = self.level_columns_.expected(self.adjacency_matrix_ != 0, values)
+        else:
+            weights = self.slopes_ * self.scale_ / self.scale_[:, None]
+            expected = self.mean_ + (values - self.mean_) @ weights
         if target is None:
             return expected
         return expected[:, target_place(self.class_graph_, target)]
@@ -362,17 +370,22 @@ class AnalyticDAG(HasLadder, GraphEstimator):
         self.interventions_ = statistics.perturbed
         cpdag = equivalence_class(finished.adjacency, self.interventions_)
         seen = fit if learned.reading is None else learned.seen
-        probable = None if seen is None else edge_probabilities(seen, learned)
+        probable = (
+            mixed_probabilities(fit, learned) if seen is None else edge_probabilities(seen, learned)
+        )
         edges = edges_of(fit, learned, mixed, cpdag, probable)
         self._keep_graph(statistics.names, finished, cpdag, edges)
         self.excess_ = None if probable is None else probable.excess
-        self._ladder, self._rungs = None if seen is None else LadderTask.of(seen, learned), None
+        self._rungs = None
+        self._ladder = (
+            MixedLadderTask.of(fit, learned) if seen is None else LadderTask.of(seen, learned)
+        )
         self.h_ = float(Acyclicity(fit.options.function).value(finished.weights))
         self.loss_, self.loss_traits_ = learned.loss.name, learned.loss
         self.loss_choice_, self.selection_ = learned.choice, learned.selection
         self.trace_, self.status_, self.n_iter_ = learned.trace, learned.status, learned.n_iter
         self.mean_, self.scale_ = statistics.undisturbed_mean(W), statistics.scale
-        self.moments_ = statistics.moments
+        self.moments_, self.level_columns_ = statistics.moments, mixed.columns
         pooled = learned.loss.variances == "equal"
         self.noise_variances_ = statistics.noise_variances(W, pooled=pooled)
         if self.status_ is Status.SEARCHED and any(e.fixed_by is _OPEN for e in self.edges_):

@@ -95,7 +95,7 @@ class LadderTask:
 
     def rungs(self) -> tuple[Rung, ...]:
         """Search all rungs, from the highest price down; the fit's own is among them."""
-        order = canonical_order(self.moments.S)
+        order = self._order()
         fit = np.argsort(order)[topological_order(self.weights != 0.0)]
         rungs, above = [], fit
         for price in self._prices():
@@ -108,10 +108,18 @@ class LadderTask:
             rungs.append(rung)
         return tuple(rungs)
 
+    def _order(self) -> IntArray:
+        """Return the nodes in an order that does not depend on their places."""
+        return canonical_order(self.moments.S)
+
+    def _most(self) -> float:
+        """Return what the strongest edge gains, at most."""
+        shares = self.moments.residual_variances(self.weights) / self.moments.own_variances
+        return -self.moments.n_samples * math.log(max(float(np.nanmin(shares)), 1e-10))
+
     def _prices(self) -> list[float]:
         """Return the prices, falling; the highest is above what the strongest edge gains."""
-        shares = self.moments.residual_variances(self.weights) / self.moments.own_variances
-        most = -self.moments.n_samples * math.log(max(float(np.nanmin(shares)), 1e-10))
+        most = self._most()
         steps = math.ceil(math.log2(max(most / self.price, 1.0)))
         higher = [self.price * 2.0**k for k in range(min(steps, ABOVE), 0, -1)]
         return [*higher, self.price, *(p for k in BELOW if (p := self.price * k) >= LOWEST)]

@@ -196,11 +196,11 @@ def _gaps(fit: Fit, learned: Learned, price: float) -> Gaps:
     if not equal:
         # A member of the class that has the edge the other way costs the same; a search that turns
         # one edge may miss it, where others have to turn with it.
-        turned[_open(fit, learned.finished.adjacency)] = 0.0
+        turned[open_either_way(fit, learned.finished.adjacency)] = 0.0
     return replace(gaps, apart=apart, turned=turned)
 
 
-def _open(fit: Fit, adjacency: BoolArray) -> BoolArray:
+def open_either_way(fit: Fit, adjacency: BoolArray) -> BoolArray:
     """Return the edges that data, interventions and knowledge leave open, both ways."""
     cpdag = equivalence_class(adjacency, fit.statistics.perturbed)
     allowed = fit.options.knowledge.resolve(fit.statistics.names).allowed

@@ -64,7 +64,7 @@ def cuts_instead(fit: Fit, levels: BoolArray, price: float) -> Read | None:
     reading = next((one for one in fit.readings if one.name == CUTS), None)
     if reading is None:
         return None
-    moments = _varying(reading.moments, fit).scaled(fit.statistics.scale)
+    moments = varying(reading.moments, fit).scaled(fit.statistics.scale)
     cut = replace(fit, statistics=replace(fit.statistics, moments=moments))
     starts = {"levels": topological_order(levels)}
     finished, record = refine(cut, UnequalVariances.traits, starts)
@@ -186,7 +186,7 @@ def _searched(
     """
     from analyticdag.search import effect_price
 
-    moments = _varying(reading.moments, fit).in_order(columns)
+    moments = varying(reading.moments, fit).in_order(columns)
     asked, n = fit.options.min_effect, moments.n_samples
     best = _blocks(fit, table, design, moments, starts, asked or 0.0, effort)
     floor = asked
@@ -228,13 +228,13 @@ def _blocks(
 
     options, masks, gamma = fit.options, table.masks, fit.options.gamma
     d, n = len(design.sizes), moments.n_samples
-    if gamma is None:
-        gamma = gamma_of(cautious_price(d), n, d) if effort is None else "auto"
+    if gamma is None and effort is None:
+        gamma = gamma_of(cautious_price(d), n, d)
     return search_blocks(
         moments,
         design.sizes,
         starts=starts,
-        gamma=gamma,
+        gamma="auto" if gamma is None else gamma,
         min_effect=min_effect,
         effort=effort or 0.0,
         allowed=masks.allowed,
@@ -246,7 +246,7 @@ def _blocks(
     )
 
 
-def _varying(moments: Moments, fit: Fit) -> Moments:
+def varying(moments: Moments, fit: Fit) -> Moments:
     """Give constant columns variance one, and nothing in common with others."""
     constant: BoolArray = np.diag(moments.S) <= 0.0
     if fit.design is not None:

@@ -46,7 +46,7 @@ from analyticdag.search.starts import named_rng
 # Nodes that one disturbance puts elsewhere, at most.
 STEPS = 3
 # What a disturbance may change, and what is put back.
-_STATE = ("order", "place", "parents", "count", "value", "stamp")
+STATE = ("order", "place", "parents", "count", "value", "stamp")
 
 
 @dataclass(frozen=True)
@@ -118,6 +118,28 @@ class BlockTask:
         return gains
 
 
+def make_task(
+    moments: Moments,
+    sizes: IntArray,
+    allowed: BoolArray | None,
+    required: BoolArray | None,
+    max_parents: int | None,
+) -> BlockTask:
+    """Check what is known about the edges, and return all that a search needs."""
+    d = len(sizes)
+    forbidden, needed = checked_knowledge(allowed, required, max_parents, d)
+    nothing = np.zeros((d, d), np.bool_)
+    limit = d if max_parents is None else max_parents
+    return BlockTask(
+        moments,
+        np.ascontiguousarray(sizes, np.int64),
+        nothing.copy() if forbidden is None else np.array(forbidden),
+        nothing if needed is None else needed,
+        max(limit, 0 if needed is None else int(needed.sum(axis=0).max())),
+        kernels.Stop(),
+    )
+
+
 def search_blocks(
     moments: Moments,
     sizes: IntArray,
@@ -139,17 +161,7 @@ def search_blocks(
     with the best graph so far, once there is one.
     """
     d, n = len(sizes), moments.n_samples
-    forbidden, needed = checked_knowledge(allowed, required, max_parents, d)
-    nothing = np.zeros((d, d), np.bool_)
-    limit = d if max_parents is None else max_parents
-    task = BlockTask(
-        moments,
-        np.ascontiguousarray(sizes, np.int64),
-        nothing if forbidden is None else forbidden,
-        nothing if needed is None else needed,
-        max(limit, 0 if needed is None else int(needed.sum(axis=0).max())),
-        kernels.Stop(),
-    )
+    task = make_task(moments, sizes, allowed, required, max_parents)
     floor = effect_price(checked_effect(min_effect), n, equal=False)
     price = cautious_price(d) if isinstance(gamma, str) else edge_penalty(n, d, gamma)
     tell = progress or silent
@@ -255,9 +267,11 @@ def _search(
     graph = kernels.Ordered(order, task.sizes)
     kernels.fit_order(data, graph, task.stop)
     kernels.descend_blocks(data, graph, np.array(order), UNLIMITED, task.stop)
-    for _ in range(0 if rng is None else ROUNDS):
+    for _ in range(ROUNDS):
+        if rng is None or task.stop.asked:
+            break
         gains = [_disturbed(task, data, graph, rng) for _ in range(max(d // 2, 1))]
-        if task.stop.asked or not any(gains):
+        if not any(gains):
             break
     table = graph.arrays
     return _Run(label, table["order"].copy(), _adjacency(table), float(table["value"].sum()))
@@ -276,7 +290,7 @@ def _disturbed(
 ) -> bool:
     """Walk along edges, each node takes the place of the next; repair; whether the score fell."""
     table, d = graph.arrays, len(task.sizes)
-    before = {name: table[name].copy() for name in _STATE}
+    before = {name: table[name].copy() for name in STATE}
     x = int(rng.integers(d))
     for _ in range(int(rng.integers(1, STEPS + 1))):
         parents = table["parents"][x, : table["count"][x]]
@@ -288,7 +302,7 @@ def _disturbed(
     kernels.descend_blocks(data, graph, np.empty(0, np.int64), REPAIRS, task.stop)
     if table["value"].sum() < before["value"].sum() - 1e-6:
         return True
-    for name in _STATE:
+    for name in STATE:
         table[name][...] = before[name]
     return False
 

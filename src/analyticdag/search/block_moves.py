@@ -84,7 +84,8 @@ def wanted(
                 and graph.n_own < data.cap
                 and with_block(data, graph, node, i) < here
             )
-    return graph.answer[node * data.d + block]
+    answer: cython.bint = graph.answer[node * data.d + block]
+    return answer
 
 
 @cython.part
@@ -222,6 +223,29 @@ def neighbours_wait(graph: Ordered, d: cython.Py_ssize_t, x: cython.Py_ssize_t) 
         for a in range(graph.count[u]):
             if graph.parents[u * d + a] == x:
                 let_wait(graph, d, u)
+
+
+def keep_parents(data: Blocks, graph: Ordered, node: int, parents: Any) -> None:
+    """Give a node exactly these parents."""
+    x: cython.Py_ssize_t = node
+    given, count = integers(parents), len(parents)
+    with cython.nogil:
+        take_up(graph, given, 0, count)
+        price = take_all(data, graph, x)
+        keep(graph, data.d, x, price + misfit(data, graph, x))
+
+
+def choose_without(data: Blocks, graph: Ordered, node: int, block: int, stop: Stop) -> None:
+    """Let a node choose its parents without one of them; who is concerned waits."""
+    x: cython.Py_ssize_t = node
+    u: cython.Py_ssize_t = block
+    with cython.nogil:
+        take_up(graph, graph.parents, x * data.d, graph.count[x])
+        drop(graph, u)
+        value = settle(data, graph, x, graph.place[x], stop)
+        keep(graph, data.d, x, value)
+        neighbours_wait(graph, data.d, x)
+        let_wait(graph, data.d, u)
 
 
 def move_to(data: Blocks, graph: Ordered, node: int, place: int, stop: Stop) -> None:

@@ -234,7 +234,8 @@ def with_block(
                 entry -= B[b * size + a] * B[c * size + a]
             M[b * own + c] = entry
     total: cython.double = misfit_of(data, graph, node, M, 0)
-    return total + data.price[block * data.d + node]
+    total += data.price[block * data.d + node]
+    return total
 
 
 @cython.part

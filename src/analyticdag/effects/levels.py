@@ -1,0 +1,166 @@
+"""Equations of a table with categories, and what they say about its levels.
+
+A category is a column for each level but the most frequent, the *reference*: one where a row has
+the level, zero elsewhere. Equations are linear between all columns, so on such a column a
+coefficient is a change of the share of its level. The columns of one category are joined among
+themselves, each with those before it as further parents, so that whatever they have in common is
+kept; errors of effects then follow as they do for numbers (`equations.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from analyticdag._typing import BoolArray, FloatArray, IntArray
+from analyticdag.effects.equations import Equations
+from analyticdag.moments import Moments
+from analyticdag.tables.recipe import Recipe
+
+
+@dataclass(frozen=True, eq=False)
+class LevelColumns:
+    """The columns of all nodes, node after node: their moments in the units of the table.
+
+    `labels` are the levels that the columns of each category stand for, the reference last; empty
+    for a node that is a number. `codes` are the values of these levels in a table of numbers.
+    """
+
+    moments: Moments
+    sizes: IntArray
+    labels: tuple[tuple[str, ...], ...]
+    codes: tuple[tuple[float, ...], ...]
+
+    @property
+    def node(self) -> IntArray:
+        """The node of each column."""
+        return np.repeat(np.arange(len(self.sizes)), self.sizes)
+
+    @property
+    def first(self) -> IntArray:
+        """The first column of each node."""
+        ends: IntArray = np.cumsum(self.sizes)
+        return ends - self.sizes
+
+    @property
+    def is_category(self) -> BoolArray:
+        """Which nodes are categories."""
+        return np.array([bool(labels) for labels in self.labels])
+
+    @property
+    def sd(self) -> FloatArray:
+        """Standard deviations of the columns; one for constants."""
+        own = np.sqrt(np.diag(self.moments.S))
+        return np.where(own > 0.0, own, 1.0)
+
+    def of(self, node: int) -> IntArray:
+        """Return the columns of a node."""
+        columns: IntArray = self.first[node] + np.arange(self.sizes[node])
+        return columns
+
+    def joined(self, graph: BoolArray) -> BoolArray:
+        """Return the edges between columns, for a graph of the nodes."""
+        node = self.node
+        within = (node[:, None] == node) & np.triu(np.ones((len(node),) * 2, dtype=bool), 1)
+        edges: BoolArray = graph[np.ix_(node, node)] | within
+        return edges
+
+    def expanded(self, values: FloatArray) -> FloatArray:
+        """Return rows of the table with a column for each level, the closest of which is taken."""
+        columns = []
+        for k, own in enumerate(self.codes):
+            rows = values[:, [k]]
+            if own:
+                closest = np.abs(rows - np.array(own)).argmin(axis=1)
+                rows = closest[:, None] == np.arange(len(own) - 1)
+            columns.append(rows)
+        return np.column_stack(columns).astype(np.float64)
+
+    def expected(self, graph: BoolArray, values: FloatArray) -> FloatArray:
+        """Return what the causes of each node make of it, row by row: of a category, its code."""
+        means, sd = self.moments.means[0], self.sd
+        equations = Equations(self.joined(graph), self.moments.scaled(sd))
+        rows = (self.expanded(values) - means) / sd
+        found = np.empty(values.shape)
+        for k, codes in enumerate(self.codes):
+            own = self.of(k)
+            columns = rows @ from_outside(equations.weights, own) * sd[own] + means[own]
+            if codes:
+                columns = codes[-1] + columns @ (np.array(codes[:-1]) - codes[-1])[:, None]
+            found[:, k] = columns[:, 0]
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class LevelEquations(Equations):
+    """Equations of a DAG with categories; for its numbers they answer as any others do.
+
+    Entries of categories stand for the first of their columns: ask `columns` for these.
+    """
+
+    levels: LevelColumns
+
+    @cached_property
+    def columns(self) -> Equations:
+        """The equations between all columns, in standard units."""
+        levels = self.levels
+        return Equations(levels.joined(self.graph), levels.moments.scaled(levels.sd))
+
+    @cached_property
+    def weights(self) -> FloatArray:
+        """Coefficients of numbers on numbers."""
+        return self._of_nodes(self.columns.weights)
+
+    @cached_property
+    def paths(self) -> FloatArray:
+        """Total effects of numbers on numbers, through categories too."""
+        return self._of_nodes(self.columns.paths)
+
+    @cached_property
+    def variances(self) -> FloatArray:
+        """Noise variances."""
+        return self.columns.variances[self.levels.first]
+
+    @cached_property
+    def freedom(self) -> IntArray:
+        """Degrees of freedom left in the regression of each node."""
+        return self.columns.freedom[self.levels.first]
+
+    def without_causes_of(self, nodes: object) -> LevelEquations:
+        """Return the equations once these nodes are set from outside."""
+        return replace(self, graph=super().without_causes_of(nodes).graph)  # type: ignore[arg-type]
+
+    def _standard_errors(self, cause: int) -> FloatArray:
+        first = self.levels.first
+        return self.columns.standard_errors(int(first[cause]))[first]
+
+    def _of_nodes(self, matrix: FloatArray) -> FloatArray:
+        first = self.levels.first
+        return matrix[np.ix_(first, first)]
+
+    def set(self, node: int) -> Equations:
+        """Return the equations between columns once all columns of a node are set."""
+        return self.columns.without_causes_of(self.levels.of(node).tolist())
+
+
+def from_outside(weights: FloatArray, own: IntArray) -> FloatArray:
+    """Return what columns outside a node make of its columns, those before them included."""
+    T = np.linalg.inv(np.eye(len(own)) - weights[np.ix_(own, own)])
+    outside = weights[:, own].copy()
+    outside[own] = 0.0
+    found: FloatArray = outside @ T
+    return found
+
+
+def level_names(
+    codes: tuple[tuple[float, ...], ...], recipe: Recipe | None
+) -> tuple[tuple[str, ...], ...]:
+    """Return the levels that codes stand for, as the table spells them."""
+    columns = [] if recipe is None else [column for column in recipe.columns if column.taken]
+    names = []
+    for k, own in enumerate(codes):
+        known = dict(zip(columns[k].scores, columns[k].levels, strict=True)) if columns else {}
+        names.append(tuple(known.get(code, f"{code:g}") for code in own))
+    return tuple(names)
