@@ -49,7 +49,7 @@ def test_every_pair_with_a_possible_effect_is_answered(run: SavedRun) -> None:
     }
     model = run.to_estimator()
     for (cause, outcome), pair in pairs.items():
-        assert pair["say"][0] == str(total_effect(model, cause, outcome))
+        assert pair["say"][0] == total_effect(model, cause, outcome).sentence()
     on_the_way = [run.edge_names(run.edges[k]) for k in pairs["age", "stroke"]["on"]]
     assert {frozenset(ends) for ends in on_the_way} == {
         frozenset(("age", "sbp")),

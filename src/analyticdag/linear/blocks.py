@@ -1,7 +1,7 @@
 """Graphs with categories: how probable their edges are, and the ladder of their prices.
 
-    mixed_probabilities(fit, learned)      as `probabilities.py` for a graph of columns
-    MixedLadderTask.of(fit, learned)       as `ladder.py`
+    probabilities_of(fit, learned)      as `probabilities.py`, for graphs of columns and of blocks
+    ladder_task(fit, learned)           as `ladder.py`, for both
 
 Gaps are those of the search over blocks, in the reading of discrete columns that was taken. What an
 edge between k and l columns gains has k·l degrees of freedom under chance; it is compared as the
@@ -23,7 +23,13 @@ from analyticdag.graphs import topological_order
 from analyticdag.linear.ladder import LadderTask, Rung
 from analyticdag.linear.learn import Learned
 from analyticdag.linear.paths import Fit
-from analyticdag.linear.probabilities import LARGEST, SUREST, Probabilities, open_either_way
+from analyticdag.linear.probabilities import (
+    LARGEST,
+    SUREST,
+    Probabilities,
+    edge_probabilities,
+    open_either_way,
+)
 from analyticdag.linear.readings import varying
 from analyticdag.linear.refine import SearchTable
 from analyticdag.moments import Moments
@@ -83,6 +89,24 @@ def mixed_evidence(fit: Fit, learned: Learned) -> MixedEvidence | None:
     turned = table.back_matrix(gaps.turned)
     turned[open_either_way(fit, adjacency)] = 0.0
     return MixedEvidence(table.back_matrix(joined), np.sqrt(turned))
+
+
+def probabilities_of(fit: Fit, learned: Learned) -> Probabilities | None:
+    """Return how probable the edges are, in the reading of discrete columns that was taken."""
+    if learned.reading is None:
+        return edge_probabilities(fit, learned)
+    if learned.seen is not None:  # every node is a column
+        return edge_probabilities(learned.seen, learned)
+    return mixed_probabilities(fit, learned)
+
+
+def ladder_task(fit: Fit, learned: Learned) -> LadderTask | None:
+    """Return what the ladder is made from, in the reading that was taken."""
+    if learned.reading is None:
+        return LadderTask.of(fit, learned)
+    if learned.seen is not None:
+        return LadderTask.of(learned.seen, learned)
+    return MixedLadderTask.of(fit, learned)
 
 
 def mixed_probabilities(fit: Fit, learned: Learned) -> Probabilities | None:

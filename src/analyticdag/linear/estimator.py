@@ -40,20 +40,20 @@ from analyticdag.functions import AnalyticFunction, Truncated
 from analyticdag.interventions import equivalence_class, intervention_mask
 from analyticdag.knowledge import Knowledge
 from analyticdag.least_squares import weights_on_parents
-from analyticdag.linear.blocks import MixedLadderTask, mixed_probabilities
+from analyticdag.linear.blocks import ladder_task, probabilities_of
 from analyticdag.linear.choice import LossChoice
 from analyticdag.linear.edges import described, edges_of
 from analyticdag.linear.ignored import warn_about_ignored
-from analyticdag.linear.ladder import HasLadder, LadderTask
+from analyticdag.linear.ladder import HasLadder
 from analyticdag.linear.learn import Learned, learn
 from analyticdag.linear.options import Options, refuse_moved, refusing_moved
 from analyticdag.linear.paths import Fit
 from analyticdag.linear.prepare import prepared
-from analyticdag.linear.probabilities import edge_probabilities
 from analyticdag.linear.rows import (
     chosen,
     comes_in_batches,
     completed,
+    expected_rows,
     from_batches,
     from_seen,
     mean_log_likelihood,
@@ -347,14 +347,8 @@ class AnalyticDAG(HasLadder, GraphEstimator):
         if self.loss_traits_.binary:
             raise ParameterError(f"predict is for linear equations, not for loss={self.loss_!r}")
         values = completed(self, check_table(self, X, reset=False))
-        if self.level_columns_ is not None:
-            expected = self.level_columns_.expected(self.adjacency_matrix_ != 0, values)
-        else:
-            weights = self.slopes_ * self.scale_ / self.scale_[:, None]
-            expected = self.mean_ + (values - self.mean_) @ weights
-        if target is None:
-            return expected
-        return expected[:, target_place(self.class_graph_, target)]
+        expected = expected_rows(self, values)
+        return expected if target is None else expected[:, target_place(self.class_graph_, target)]
 
     @property
     def slopes_(self) -> FloatArray:
@@ -369,17 +363,11 @@ class AnalyticDAG(HasLadder, GraphEstimator):
         finished, W = replace(learned.finished, weights=mixed.weights), mixed.slopes
         self.interventions_ = statistics.perturbed
         cpdag = equivalence_class(finished.adjacency, self.interventions_)
-        seen = fit if learned.reading is None else learned.seen
-        probable = (
-            mixed_probabilities(fit, learned) if seen is None else edge_probabilities(seen, learned)
-        )
+        probable = probabilities_of(fit, learned)
         edges = edges_of(fit, learned, mixed, cpdag, probable)
         self._keep_graph(statistics.names, finished, cpdag, edges)
         self.excess_ = None if probable is None else probable.excess
-        self._rungs = None
-        self._ladder = (
-            MixedLadderTask.of(fit, learned) if seen is None else LadderTask.of(seen, learned)
-        )
+        self._ladder, self._rungs = ladder_task(fit, learned), None
         self.h_ = float(Acyclicity(fit.options.function).value(finished.weights))
         self.loss_, self.loss_traits_ = learned.loss.name, learned.loss
         self.loss_choice_, self.selection_ = learned.choice, learned.selection

@@ -216,6 +216,16 @@ def implied(estimator: Any) -> Gaussian:
     return Gaussian(estimator.mean_, S * np.outer(estimator.scale_, estimator.scale_))
 
 
+def expected_rows(estimator: Any, X: FloatArray) -> FloatArray:
+    """Return what the equations make of every column from its causes, row by row."""
+    if estimator.level_columns_ is not None:
+        found: FloatArray = estimator.level_columns_.expected(estimator.adjacency_matrix_ != 0, X)
+        return found
+    weights = estimator.slopes_ * estimator.scale_ / estimator.scale_[:, None]
+    expected: FloatArray = estimator.mean_ + (X - estimator.mean_) @ weights
+    return expected
+
+
 def completed(estimator: Any, X: FloatArray, seed: int | None = None) -> FloatArray:
     """Return the rows with gaps filled, by a draw if there is a seed; or without them ("drop")."""
     if not np.isnan(X).any():
