@@ -1,15 +1,18 @@
 """What happens to Y if X is changed: effects, over all graphs that the data leave possible.
 
-- ``total``: `total_effect`, one cause and one outcome, the paths that carry an effect, and which
-  columns a regression should adjust for;
+- ``total``: `total_effect`, one cause and one outcome, and the paths that carry an effect;
+- ``by_level``: the same of and on a category, level by level;
+- ``summary``: intervals, what settles an effect, which columns a regression should adjust for;
 - ``effect``: what it returns, and the same in plain lines;
 - ``joint``: `joint_effect`, several causes at once;
 - ``table``: `effects`, all pairs or everything that moves one outcome;
 - ``what_if``: `sample` and `intervene`, rows and distributions when columns are set;
+- ``what_if_levels``: the same in a table with categories;
 - ``check``: `check_graph` and `fit_graph`, for a graph from anywhere;
 - ``hidden``: pairs that look as if they had a common cause that was not measured;
 - ``known``: what these are computed from: a class of graphs and the moments of the data;
-- ``equations``: the equations of one DAG, total effects and their standard errors.
+- ``equations``: the equations of one DAG, total effects and their standard errors;
+- ``levels``: the equations of a table with categories, between the columns of all levels.
 """
 
 from __future__ import annotations

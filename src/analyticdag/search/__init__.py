@@ -10,7 +10,7 @@
 | `graph.py`      | a graph under search; its score, suspects, weights, and what its edges gain    |
 | `gaps.py`       | what the best graph would cost without an edge, or without its direction       |
 | `hubs.py`       | parents of nodes with hundreds of them                                         |
-| `kernels.py`    | what Python calls of those below; one extension module where compiled       |
+| `kernels.py`    | what Python calls of those below; one extension module where compiled          |
 | `records.py`    | records, one for each role: data, rules, state, plan, undo, queue, workplace   |
 | `regression.py` | one node on a changing set of parents; parents by growing and shrinking        |
 | `moves.py`      | one node put elsewhere in the order                                            |
@@ -20,6 +20,7 @@
 | `block_parents.py` | parents of such a node by growing and shrinking                             |
 | `block_moves.py` | one such node put elsewhere in the order                                      |
 | `block_engine.py` | the search over such nodes                                                   |
+| `block_gaps.py` | `gaps.py` for such nodes                                                       |
 
 Glossary. S is the covariance of d variables in n rows, P the parents of a node j:
 
