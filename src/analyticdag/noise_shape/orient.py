@@ -26,6 +26,11 @@ from analyticdag.noise_shape.turning import Arc, Component, Member, components, 
 ClassOf: TypeAlias = Callable[[BoolArray], tuple[BoolArray, BoolArray]]
 
 
+# Edges with dependent noise, in a table where they are common too, of which trying every turn takes
+# seconds (10,000 rows), to be given up in the end: bent equations have them.
+_MANY = 10
+
+
 @dataclass(frozen=True, eq=False)
 class Shaped:
     """A member of a class, and what the shapes of noise fix.
@@ -87,7 +92,10 @@ def orient(
     found = _best_of_class(gains, dag, class_of, masks)
     # Digits that were drawn at random would pass for a measurement error.
     reviser = Reviser(gains, masks, no_shape | gains.rounded, price)
-    revised, turned = reviser.revise(found.best)
+    revised, turned, dependent = dag, dict[Arc, float](), noise_depends(gains, found.best)
+    # Where the noise depends on many causes the model is wrong, and no turns mend that.
+    if len(dependent) <= _MANY or not in_doubt(dependent, found.best):
+        revised, turned = reviser.revise(found.best)
     if turned:
         other = _best_of_class(gains, revised, class_of, masks)
         shaped = _claimed(gains, other, no_shape, turned)

@@ -56,7 +56,7 @@ LARGE = 200
 # times the processor time (docs/design/order-search.md).
 ROUNDS = 10
 RETURNS = 3
-FURTHER_STARTS = 6
+FURTHER_STARTS = 4
 COMBINED = "combined"  # label of runs that began with the best parts of others
 # Scores of runs that met in one class differ by rounding only.
 SAME = 1e-9
@@ -210,7 +210,7 @@ class Work:
                 known = ended
         except KeyboardInterrupt:
             self.interrupted = True
-        return sorted(known, key=lambda run: (round(run.iterated, TIES), run.label))
+        return sorted(known, key=rank)
 
     def _rounds(self, setting: Setting, runs: list[Run]) -> Iterator[list[Run]]:
         """All runs, after each round of searches."""
@@ -218,7 +218,7 @@ class Work:
         many = ITERATED if d <= LARGE else ITERATED_LARGE
         self.tell(f"iterated search from {', '.join(run.label for run in runs[:many])}")
         ended, waiting = self._search_on(setting, runs[:many]), runs[many:]
-        ended += self._combined(setting, ended)
+        ended += self._combined(setting, ended, 1)
         yield ended + waiting
         # Orders that ignore the scale are of no use where it is known.
         share = 0.0 if setting.equal else min(1.0, LARGE / 2.0 / d)
@@ -228,8 +228,9 @@ class Work:
                 break
             labels = [f"further-{k + 1}" for k in range(first, min(first + many, budget))]
             orders = {name: self._rng(name).permutation(len(setting.S)) for name in labels}
-            ended += self._search_on(setting, local_runs(setting, orders, self.n_jobs, self.stop))
-            ended += self._combined(setting, ended)
+            new = self._search_on(setting, local_runs(setting, orders, self.n_jobs, self.stop))
+            new += self._combined(setting, [min(ended, key=rank), *new], first // many + 2)
+            ended += new
             yield ended + waiting
 
     def _search_on(self, setting: Setting, runs: list[Run]) -> list[Run]:
@@ -240,19 +241,16 @@ class Work:
             self.stop,
         )
 
-    def _combined(self, setting: Setting, ended: list[Run]) -> list[Run]:
+    def _combined(self, setting: Setting, ended: list[Run], number: int) -> list[Run]:
         """Search on from the best parts of all runs, where they are better than the best run."""
-        if setting.equal or returns(ended) == len(ended):
+        # Runs with one score met in one class, and have nothing to give to each other.
+        distinct = {rank(run)[0]: run for run in sorted(ended, key=rank, reverse=True)}
+        graphs = [distinct[score].graph.adjacency for score in sorted(distinct)]
+        mixed = graphs[0] if setting.equal else best_parts(setting, graphs)
+        if mixed is graphs[0]:
             return []
-        ranked = sorted(ended, key=lambda run: (round(run.iterated, TIES), run.label))
-        best = ranked[0].graph.adjacency
-        mixed = best_parts(setting, [run.graph.adjacency for run in ranked])
-        if np.array_equal(mixed, best):
-            return []
-        number = sum(run.label.startswith(COMBINED) for run in ended) + 1
         order = {f"{COMBINED}-{number}": topological_order(mixed)}
-        runs = local_runs(setting, order, self.n_jobs, self.stop)
-        return self._search_on(setting, runs)
+        return self._search_on(setting, local_runs(setting, order, self.n_jobs, self.stop))
 
     def _rng(self, label: str) -> np.random.Generator:
         return named_rng(self.random_state, label)
@@ -279,6 +277,11 @@ class Work:
 
 def silent(message: str) -> None:
     """Tell nobody."""
+
+
+def rank(run: Run) -> tuple[float, str]:
+    """The better the lower; runs that met are in the order of their names."""
+    return round(run.iterated, TIES), run.label
 
 
 def returns(runs: list[Run]) -> int:
