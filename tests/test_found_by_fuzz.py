@@ -195,3 +195,23 @@ def test_names_with_line_ends_are_one_line_in_warnings() -> None:
     with pytest.warns(AnalyticDAGWarning, match="direction is open") as warned:
         model.intervene({"c": 1.0})
     assert all(len(str(warning.message).splitlines()) == 1 for warning in warned)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("d", [1, 3])
+def test_the_callers_rows_stay_as_they_are(order: Any, d: int) -> None:
+    rows = np.array(5.0 + np.random.default_rng(1).uniform(size=(53, d)), order=order)
+    kept = rows.copy()
+    AnalyticDAG().fit(rows)
+    assert np.array_equal(rows, kept)
+    rows.flags.writeable = False
+    AnalyticDAG().fit(rows)
+
+
+@pytest.mark.filterwarnings("ignore::analyticdag.errors.AnalyticDAGWarning")
+def test_a_column_without_variance_in_its_own_rows_has_a_ladder() -> None:
+    rows = np.random.default_rng(0).uniform(size=(12, 2))
+    rows[:, 0] = np.arange(12) == 0
+    targets = [k % 2 if k % 3 == 0 else None for k in range(12)]
+    with np.errstate(all="raise"):
+        assert AnalyticDAG().fit(rows, interventions=targets).ladder_ is not None

@@ -45,6 +45,8 @@ from analyticdag.tables.recipe import DISCRETE, Kind
 
 LEVELS, CUTS = "levels", "cuts"
 _CUT_KINDS = (Kind.YES_NO, Kind.ORDERED)
+# Rows that are looked at first: of numbers, three are different nearly always.
+_FIRST = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,6 +206,9 @@ def _harmonic(worth: FloatArray, R: FloatArray) -> float:
 
 
 def _two_valued(column: FloatArray) -> bool:
+    """Whether there are two values; most columns have more among their first rows already."""
+    if len(set(column[:_FIRST][~np.isnan(column[:_FIRST])].tolist())) > 2:
+        return False
     seen = column[~np.isnan(column)]
     if not len(seen):
         return False

@@ -114,8 +114,10 @@ class LadderTask:
 
     def _most(self) -> float:
         """Return what the strongest edge gains, at most."""
-        shares = self.moments.residual_variances(self.weights) / self.moments.own_variances
-        return -self.moments.n_samples * math.log(max(float(np.nanmin(shares)), 1e-10))
+        own, left = self.moments.own_variances, self.moments.residual_variances(self.weights)
+        # A column may be constant in the rows of its own equation: nothing of it is explained.
+        shares = np.divide(left, own, out=np.ones(len(own)), where=own > 0.0)
+        return -self.moments.n_samples * math.log(max(float(np.min(shares)), 1e-10))
 
     def _prices(self) -> list[float]:
         """Return the prices, falling; the highest is above what the strongest edge gains."""

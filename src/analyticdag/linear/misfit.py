@@ -180,7 +180,7 @@ def _residuals(causes: FloatArray, share: FloatArray, W: FloatArray, varies: Boo
 
 def _centred(rows: FloatArray, share: FloatArray) -> FloatArray:
     """Return the columns, one after the other, less their means."""
-    columns = np.ascontiguousarray(rows.T)
+    columns = np.array(rows.T, order="C")  # a copy in any case: the rows are the caller's
     columns -= (columns @ share / share.sum())[:, None]
     return columns
 
