@@ -245,6 +245,13 @@ def test_nothing_names_a_direction_of_an_open_link(visit: Opener, sachs_run: Sav
     assert "Direction open" in page.inner_text("#panel")
 
 
+def test_a_click_on_a_row_leads_to_the_panel(visit: Opener) -> None:
+    page = visit("sachs")
+    page.click("tr[data-row='2']")
+    place = page.locator("#panel h3").bounding_box()
+    assert 0 <= place["y"] < 900
+
+
 def test_a_click_on_a_link_opens_its_panel(visit: Opener) -> None:
     page = visit("sachs")
     page.eval_on_selector(

@@ -43,12 +43,12 @@ def _note(talk: Talk, notices: list[str]) -> None:
 
 
 def _cautions(run: SavedRun, *, verbose: bool) -> list[str]:
-    """Return what else to know, in one line or in full."""
-    from analyticdag.report.cautions import explained, in_short
+    """Return what else to know, in one line or in full; what an option would mend always in full."""
+    from analyticdag.report.cautions import explained, in_short, warnings_of
 
-    short = in_short(run)
+    short, mended = in_short(run), warnings_of(run).get("rows that belong together")
     told = [f"take care: {short} (the report says where, and what to do)"] if short else []
-    return explained(run) if verbose else told
+    return explained(run) if verbose else told + ([mended] if mended else [])
 
 
 def _summary(run: SavedRun, folder: Path, page: Path) -> dict[str, Any]:

@@ -185,10 +185,10 @@ def _about(effect: Effect) -> Iterator[str]:
         yield from _adjustment(effect)
         return
     if effect.n_members is not None:
-        yield (
-            f"no effect of {effect.cause} on {effect.outcome} in {effect.n_zero} of the "
-            f"{effect.n_members} graphs that fit equally well"
-        )
+        none = f"no effect of {effect.cause} on {effect.outcome} in {effect.n_zero} of the "
+        some = f"an effect of {effect.cause} on {effect.outcome} in all "
+        fit = f"{effect.n_members} graphs that fit equally well"
+        yield (none if effect.n_zero else some) + fit
     yield f"{_settled_by(effect)} (fit again with --knowledge)"
 
 

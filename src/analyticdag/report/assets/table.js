@@ -21,8 +21,16 @@ function listenToTable() {
     };
     row.addEventListener('pointerenter', () => point(true));
     row.addEventListener('pointerleave', () => point(false));
-    row.addEventListener('click', () => pickEdge(Number(row.dataset.row)));
+    row.addEventListener('click', () => {
+      pickEdge(Number(row.dataset.row));
+      if (state.edge !== null) showPlace(panel);
+    });
   });
+}
+
+// The panel stands beside the graph, and the reader beside the table: go there, with the graph if both fit.
+function showPlace(element) {
+  element.scrollIntoView({ block: element.offsetHeight < innerHeight ? 'end' : 'start' });
 }
 
 function pickEdge(index) {
