@@ -43,7 +43,7 @@ def _note(talk: Talk, notices: list[str]) -> None:
 
 
 def _cautions(run: SavedRun, *, verbose: bool) -> list[str]:
-    """Return what else to know, in one line or in full; what an option would mend always in full."""
+    """Return what else to know, in a line or in full; what an option would mend always in full."""
     from analyticdag.report.cautions import explained, in_short, warnings_of
 
     short, mended = in_short(run), warnings_of(run).get("rows that belong together")
