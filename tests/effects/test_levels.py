@@ -102,6 +102,13 @@ def test_all_of_it_on_the_command_line(model: AnalyticDAG, tmp_path: Path) -> No
     assert pairs[2, 3]["on"]
 
 
+def test_yes_no_columns_with_words_beside_a_category() -> None:
+    words = FRAME.assign(k=np.where(FRAME.k > 0.0, "yes", "no"))
+    model = AnalyticDAG(n_jobs=1).fit(words)
+    assert model.level_columns_ is not None
+    assert [len(labels) for labels in model.level_columns_.labels] == [0, 0, 3, 0]
+
+
 def test_open_edges_give_a_range() -> None:
     effect = total_effect(AnalyticDAG(n_jobs=1).fit(FRAME[["c", "y"]]), "c", "y")
     assert not effect.identified

@@ -169,7 +169,9 @@ def pairs_text(pairs: Iterable[tuple[Hashable, Hashable]], between: str = ", ") 
 
 def lines(effect: Effect, units: Mapping[Hashable, str]) -> Iterator[str]:
     """Yield what is to be said about an effect, one thing a line."""
-    if effect.levels:
+    if effect.levels and effect.possible:
+        yield f"{effect.cause} does nothing to {effect.outcome} in this graph"
+    elif effect.levels:
         yield from (effect.of_level(one, units) for one in effect.levels)
     else:
         yield effect.sentence(units)

@@ -161,6 +161,7 @@ def level_names(
     columns = [] if recipe is None else [column for column in recipe.columns if column.taken]
     names = []
     for k, own in enumerate(codes):
-        known = dict(zip(columns[k].scores, columns[k].levels, strict=True)) if columns else {}
+        named = columns[k] if columns and own else None
+        known = dict(zip(named.scores, named.levels, strict=True)) if named else {}
         names.append(tuple(known.get(code, f"{code:g}") for code in own))
     return tuple(names)

@@ -25,7 +25,7 @@ from analyticdag.effects.known import MOST_OPEN, Known, position_of
 from analyticdag.errors import AnalyticDAGWarning
 from analyticdag.interventions import intervention_mask
 from analyticdag.stability.resamples import Data, Scheme, check_scheme, fitted_on
-from analyticdag.stability.run import seed_of_bootstrap, single_threaded
+from analyticdag.stability.run import refuse_batches, seed_of_bootstrap, single_threaded
 
 
 class AveragedEffect(NamedTuple):
@@ -68,6 +68,7 @@ def bootstrap_effects(
     """
     number("level", level, 0.0, 1.0)
     probe = single_threaded(estimator)
+    refuse_batches(X)
     values = check_table(probe, X, reset=True)
     names = column_names(probe, values.shape[1])
     mask = intervention_mask(interventions, names, len(values))

@@ -14,12 +14,22 @@ from sklearn.base import clone
 from analyticdag._parameters import file_name, jobs, shown, whole
 from analyticdag._tables import NamedColumns
 from analyticdag._validation import check_table, column_names
-from analyticdag.errors import AnalyticDAGWarning, ParameterError
+from analyticdag.errors import AnalyticDAGWarning, DataError, ParameterError
 from analyticdag.fitting.checkpoint import held_checkpoint
 from analyticdag.interventions import intervention_mask
+from analyticdag.linear.rows import comes_in_batches
 from analyticdag.stability.counts import Counts, CountsFile, fingerprint
 from analyticdag.stability.resamples import Data, FoundEdges, Scheme, check_scheme, fit_resample
 from analyticdag.stability.result import Stability
+
+
+def refuse_batches(X: Any) -> None:
+    """Refuse rows that are not in memory, or not as one table."""
+    if comes_in_batches(X):
+        raise DataError(
+            "resamples draw rows, and need all of them in memory as one table, not batches, a "
+            "file or a cluster; read them, or a sample of them, into one array or data frame"
+        )
 
 
 def bootstrap(
@@ -54,6 +64,7 @@ def bootstrap(
         takes all rows for independent.
     """
     probe = clone(estimator)
+    refuse_batches(X)
     values = check_table(probe, X, reset=True)
     names = column_names(probe, values.shape[1])
     mask = intervention_mask(interventions, names, len(values))
