@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
 from analyticdag import AnalyticDAG
-from analyticdag.io import record_of
+from analyticdag.cli.answer import tell
+from analyticdag.cli.progress import Talk
+from analyticdag.io import SavedRun, record_of
 from analyticdag.report.cautions import notices
 from analyticdag.report.page import render_report
 from analyticdag.simulate import simulate
 
 
-def page_of(levels: int | None) -> tuple[list[str], str]:
+def run_of(levels: int | None) -> SavedRun:
     X = simulate(
         "UD1.5", n_nodes=12, n_samples=3000, effects=(0.05, 2.0), levels=levels, seed=8
     ).data
-    run = record_of(AnalyticDAG(solver="order", n_jobs=1).fit(X))
+    return record_of(AnalyticDAG(solver="order", n_jobs=1).fit(X), manifest={"seconds": 1.0})
+
+
+def page_of(levels: int | None) -> tuple[list[str], str]:
+    run = run_of(levels)
     return notices(run), render_report(run)
 
 
@@ -27,3 +37,13 @@ def test_a_model_that_fits_is_not() -> None:
     said, page = page_of(levels=None)
     assert not any("clearly wrong" in text for text in said)
     assert "Linked</abbr>" in page
+
+
+def test_the_command_line_says_it_before_the_first_arrow(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk = Talk(quiet=False)
+    monkeypatch.setattr(talk, "stderr", False)  # both on one stream: what comes first?
+    tell(run_of(levels=3), Path("run"), Path("page"), talk, as_json=False, quiet=False)
+    said = capsys.readouterr().out
+    assert said.index("The model is clearly wrong") < said.index("→") < said.index("saved")
