@@ -10,6 +10,7 @@ often edges are there, by what is claimed.
     python docs/figures/edge_probabilities.py collect FILE      a line of JSON a table; resumes
     python docs/figures/edge_probabilities.py learn FILE        constants and calibration
     python docs/figures/edge_probabilities.py check FILE        calibration of the constants in use
+    python docs/figures/edge_probabilities.py tell              the tables of the page
     python docs/figures/edge_probabilities.py draw              the figure, from these numbers
 
 The first takes some minutes. Numbers are written to edge_probabilities.json.
@@ -42,7 +43,7 @@ from analyticdag.stability.judged import Combined
 
 SEED = (19, 77)  # of no benchmark
 LEARNT, CHECKED = range(300), range(1000, 1200)
-LEARNT_RESAMPLED, CHECKED_RESAMPLED = range(5000, 5070), range(6000, 6050)
+LEARNT_RESAMPLED, CHECKED_RESAMPLED = range(5000, 5050), range(6000, 6040)
 RESAMPLES = 20
 # Violations, and how many of the tables have each.
 KINDS = {
@@ -303,13 +304,28 @@ def draw(kept: dict[str, Any]) -> None:
     figure.savefig(HERE.with_name("edge-probabilities.svg"), metadata={"Date": None})
 
 
+def tell(kept: dict[str, Any]) -> None:
+    """Print what is claimed and what is right, by violation."""
+    ways = ("joined", "direction")
+    for name, *columns in (("", *ways), (", resampled", *ways)):
+        compare = ("", ", before resamples", ", frequency alone") if name else ("",)
+        for kind in KINDS:
+            cells = [kind, str(kept["check"][f"joined{name}"][kind]["edges"])]
+            for column in columns:
+                for other in (name, *compare[1:]):
+                    one = kept["check"][f"{column}{other}"][kind]
+                    cells.append(f"{100 * one['claimed']:.1f} / {100 * one['right']:.1f}")
+            sys.stdout.write(f"| {' | '.join(cells)} |\n")
+        sys.stdout.write("\n")
+
+
 def main() -> None:
     """Do what was asked and keep the numbers."""
     warnings.simplefilter("ignore")
     kept = json.loads(HERE.read_text()) if HERE.exists() else {}
     task, path = sys.argv[1], Path(*sys.argv[2:3])
-    if task == "draw":
-        draw(kept)
+    if task in ("draw", "tell"):
+        {"draw": draw, "tell": tell}[task](kept)
     elif task == "collect":
         collect(path)
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,26 +16,26 @@ from analyticdag.report.page import render_report
 from analyticdag.simulate import simulate
 
 
-def run_of(levels: int | None) -> SavedRun:
+def run_of(mechanism: Any) -> SavedRun:
     X = simulate(
-        "UD1.5", n_nodes=12, n_samples=3000, effects=(0.05, 2.0), levels=levels, seed=8
+        "ER1", n_nodes=12, n_samples=3000, mechanism=mechanism, standardize=True, seed=8
     ).data
     return record_of(AnalyticDAG(solver="order", n_jobs=1).fit(X), manifest={"seconds": 1.0})
 
 
-def page_of(levels: int | None) -> tuple[list[str], str]:
-    run = run_of(levels)
+def page_of(mechanism: str) -> tuple[list[str], str]:
+    run = run_of(mechanism)
     return notices(run), render_report(run)
 
 
 def test_a_wrong_model_is_named_before_the_graph() -> None:
-    said, page = page_of(levels=3)
+    said, page = page_of("mlp")
     assert said[0].startswith("The model is clearly wrong for these rows")
     assert page.index("The model is clearly wrong") < page.index('id="graph-section"')
 
 
 def test_a_model_that_fits_is_not() -> None:
-    said, page = page_of(levels=None)
+    said, page = page_of("linear")
     assert not any("clearly wrong" in text for text in said)
     assert "Linked</abbr>" in page
 
@@ -44,6 +45,6 @@ def test_the_command_line_says_it_before_the_first_arrow(
 ) -> None:
     talk = Talk(quiet=False)
     monkeypatch.setattr(talk, "stderr", False)  # both on one stream: what comes first?
-    tell(run_of(levels=3), Path("run"), Path("page"), talk, as_json=False, quiet=False)
+    tell(run_of("mlp"), Path("run"), Path("page"), talk, as_json=False, quiet=False)
     said = capsys.readouterr().out
     assert said.index("The model is clearly wrong") < said.index("→") < said.index("saved")

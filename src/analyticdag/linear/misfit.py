@@ -19,14 +19,12 @@ does the size of what is left of it: such columns are not judged.
 `min_effect="auto"` is three times this size; an accident has it beside its standard error, and the
 search judges gains by both (`search.price`).
 
-The same number, with columns of few values and noise whose size changes with a cause, lowers the
-probabilities of edges (`probabilities.py`).
+The product of the two also lowers the probabilities of edges (`probabilities.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias, TypeVar
 
@@ -57,25 +55,6 @@ _STANDARD_ERRORS = 2.0
 _SKEWED = 0.035
 
 
-@dataclass(frozen=True, eq=False)
-class Misfit:
-    """What the rows show of a wrong model; all zero where they agree with it, or are not there.
-
-    `dependence` is the product of the two root mean square correlations; `coarse` one over the
-    squared number of values of columns with few; `spread[i, j]` the squared correlation between the
-    size of column i and the size of what is left of column j, beyond chance.
-    """
-
-    dependence: float
-    coarse: FloatArray
-    spread: FloatArray
-
-    @classmethod
-    def none(cls, n_columns: int) -> Misfit:
-        """Return no misfit, for rows that are not there."""
-        return cls(0.0, np.zeros(n_columns), np.zeros((n_columns, n_columns)))
-
-
 def effect_floor(statistics: Statistics, W: FloatArray) -> float:
     """Return the partial correlation below which edges may be due to misfit; zero if none."""
     # Compiled code: imported when it is used, so that importing the package stays cheap.
@@ -85,10 +64,10 @@ def effect_floor(statistics: Statistics, W: FloatArray) -> float:
     return 0.0 if found is None else float(min(SIZES * found, LARGEST))
 
 
-def misfit_of(statistics: Statistics, W: FloatArray) -> Misfit:
-    """Return what the rows show of a wrong model, beside the graph with weights W."""
-    found = _asked(statistics, partial(_misfit, W=W, varies=~statistics.constant))
-    return Misfit.none(len(W)) if found is None else found
+def dependence_of(statistics: Statistics, W: FloatArray) -> float:
+    """Return the product of the two root mean square correlations; zero where there are no rows."""
+    found = _asked(statistics, partial(_product, W=W, varies=~statistics.constant))
+    return 0.0 if found is None else found
 
 
 def few_valued(X: FloatArray) -> BoolArray:
@@ -127,15 +106,9 @@ def _to_some(
     return None if share.sum() < _FEWEST else question(rows, share)
 
 
-def _misfit(rows: FloatArray, share: FloatArray, *, W: FloatArray, varies: BoolArray) -> Misfit:
-    """Return what these rows show."""
-    causes = _centred(rows, share)
-    residuals = _residuals(causes, share, W, varies)
-    sizes = _unit(np.abs(residuals), share)
-    spread = (_unit(np.abs(_scaled(causes, share, varies)), share) @ sizes.T).astype(float) ** 2
-    chance = 2.0 * _STANDARD_ERRORS / share.sum()
-    dependence = float(np.sqrt(np.prod(_dependences(residuals, sizes, share))))
-    return Misfit(dependence, _coarse(rows), np.maximum(spread - chance, 0.0))
+def _product(rows: FloatArray, share: FloatArray, *, W: FloatArray, varies: BoolArray) -> float:
+    residuals = _residuals(_centred(rows, share), share, W, varies)
+    return float(np.sqrt(np.prod(_dependences(residuals, _unit(np.abs(residuals), share), share))))
 
 
 def _coarse(rows: FloatArray) -> FloatArray:

@@ -5,7 +5,7 @@
 pairs that nothing joins have partial correlations too, and evidence that grows with the rows
 proves nothing. So a gap is divided by
 
-    excess = 1 + n · (dependence, few values)
+    excess = 1 + n · dependence of what is left of the columns (`misfit.py`), times a constant,
 
 and a share of the edges, which grows with the excess, is only as good as edges in such tables are.
 False edges also come in triangles: where a cause of three columns was not measured, or measured
@@ -21,8 +21,9 @@ Both mean what they say: of edges with joined = 0.8, eight in ten are in the tru
 the other; `directed` is the share that is there with this direction, half of them where the score
 leaves it open. The constants are from simulated tables, a third of them without violations, none of
 them used elsewhere (docs/figures/edge_probabilities.py; what they are worth:
-docs/what-the-data-can-tell.md). Heavy tails were among them, and turned out to lower nothing. A
-common cause that was not measured shows in triangles only.
+docs/what-the-data-can-tell.md). Heavy tails and columns of few values were among them, and turned
+out to lower nothing beyond what the search asks of an edge there. A common cause that was not
+measured shows in triangles only.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from analyticdag.fitting.edges import FIXED_IN_CLASS, Edge, FixedBy
 from analyticdag.graphs import orient_with_knowledge, topological_order
 from analyticdag.interventions import equivalence_class
 from analyticdag.linear.learn import Learned
-from analyticdag.linear.misfit import misfit_of
+from analyticdag.linear.misfit import dependence_of
 from analyticdag.linear.paths import Fit
 from analyticdag.linear.refine import SearchTable
 
@@ -64,8 +65,8 @@ _BY_SCORE = (
 class Evidence:
     """What speaks for edges, and against: an entry for each.
 
-    `common` counts the columns joined to both ends; `dependence` and `coarse` are what the rows
-    show of misfit (`Misfit`), times their number.
+    `common` counts the columns joined to both ends; `dependence` is what the rows show of misfit,
+    times their number.
     """
 
     apart: FloatArray
@@ -73,7 +74,6 @@ class Evidence:
     common: FloatArray
     price: FloatArray
     dependence: FloatArray
-    coarse: FloatArray
 
 
 @dataclass(frozen=True)
@@ -88,11 +88,10 @@ class Joined:
     c_doubtful: float
     doubt: float
     dependence: float
-    coarse: float
 
     def excess(self, of: Evidence) -> FloatArray:
         """Return by what the evidence for each edge is to be divided."""
-        total: FloatArray = 1.0 + self.dependence * of.dependence + self.coarse * of.coarse
+        total: FloatArray = 1.0 + self.dependence * of.dependence
         return total
 
     def probability(self, of: Evidence) -> FloatArray:
@@ -121,10 +120,16 @@ class Directed:
 
 
 JOINED = Joined(
-    a=0.826, b=1.74, limit=2.54, c=1.775, a_doubtful=4.54, c_doubtful=2.01, doubt=0.786,
-    dependence=1.35, coarse=0.0016,
-)  # fmt: skip
-DIRECTED = Directed(b=0.979, dependence=0.872)
+    a=0.932,
+    b=1.42,
+    limit=2.95,
+    c=1.53,
+    a_doubtful=3.98,
+    c_doubtful=2.24,
+    doubt=0.959,
+    dependence=0.571,
+)
+DIRECTED = Directed(b=0.975, dependence=1.05)
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,16 +163,14 @@ def edge_evidence(fit: Fit, learned: Learned) -> Evidence | None:
         return None
     price = learned.trace.edge_price(learned.loss.name)
     gaps = _gaps(fit, learned, price)
-    misfit, n = misfit_of(fit.statistics, learned.finished.weights), fit.statistics.n_samples
+    misfit = fit.statistics.n_samples * dependence_of(fit.statistics, learned.finished.weights)
     near = sparse.csr_array((edges | edges.T).astype(float))
-    coarse = np.maximum(misfit.coarse[:, None], misfit.coarse)
     return Evidence(
         apart=gaps.apart[edges],
         turned=gaps.turned[edges],
         common=(near @ near).toarray()[edges],
         price=np.full(edges.sum(), price),
-        dependence=np.full(edges.sum(), n * misfit.dependence),
-        coarse=n * coarse[edges],
+        dependence=np.full(edges.sum(), misfit),
     )
 
 

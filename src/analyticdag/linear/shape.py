@@ -1,8 +1,9 @@
 """What the shapes of the noise add to a graph that a search found (`noise_shape`).
 
 They are asked where the rows are there, and where the class is all that the loss identifies: under
-unequal variances. Gaps take rows out; of a long table some rows are enough. Rows with weights are
-not asked: how sure a margin is would be unknown.
+unequal variances. Gaps take rows out; of a long table some rows are enough. A row that a resample
+drew twice is asked once, as repeated values have a shape of their own. Rows with weights are not
+asked: how sure a margin is would be unknown.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from analyticdag._typing import BoolArray, FloatArray
+from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.fitting.finish import Finished
 from analyticdag.fitting.rows import evenly
 from analyticdag.graphs import orient_with_knowledge
@@ -74,6 +75,7 @@ def _asked(
 ) -> Shaped | None:
     """Ask the rows without gaps; None where they are too few, or count more or less than once."""
     used = evenly(np.flatnonzero(np.isfinite(rows).all(axis=1)), _ROWS)
+    used = used[_distinct(rows[used])]
     rows, perturbed = rows[used], None if perturbed is None else perturbed[used]
     if weights is not None or len(rows) < _FEWEST:
         return None
@@ -82,6 +84,12 @@ def _asked(
         return None
     gains = LocalGains(rows, moments, perturbed)
     return orient(gains, dag, class_of, masks, few_valued(rows), price)
+
+
+def _distinct(rows: FloatArray) -> IntArray:
+    """Return where different rows are, the first of each."""
+    mixed = rows * np.random.default_rng(0).normal(size=rows.shape[1])  # the same for equal rows
+    return np.sort(np.unique(mixed.sum(axis=1), return_index=True)[1])
 
 
 def told(shaped: Shaped | None) -> str:
