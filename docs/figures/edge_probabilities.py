@@ -200,7 +200,7 @@ def fitted(
 def learn_constants(path: Path) -> dict[str, Any]:
     """Learn the constants: of edges and directions by the score, then with resamples."""
     rows = Rows(path, LEARNT, LEARNT_RESAMPLED)
-    start = [0.84, 1.44, 2.94, 2.05, 4.49, 1.82, 0.78, 1.19, 0.0008]
+    start = [0.84, 1.44, 2.94, 2.05, 4.49, 1.82, 0.78, 1.19]
     joined = fitted(Joined, start, lambda c: c.probability(rows.evidence), rows.joined, rows)
     way = rows.where(rows.joined & rows.fixed)
     true = way["true"] > 0.0

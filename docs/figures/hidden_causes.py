@@ -35,7 +35,7 @@ SETTINGS: list[tuple[str, str, int, dict[str, Any]]] = [
     ("ER1, 8 columns, Gumbel noise", "ER1", 8, {"noise": "gumbel"}),
     ("ER1, 15 columns, bent equations", "ER1", 15, {"mechanism": "bent"}),
 ]
-ROWS = {"choice": (200, 1000), "check": (200, 1000, 200_000)}
+ROWS, MANY_ROWS = (200, 1000), 200_000
 
 
 def random_table(graph: str, d: int, other: Any, n: int, seed: int, hidden: int) -> Simulation:
@@ -70,15 +70,21 @@ def leads(X: np.ndarray) -> list[float]:
 def cells() -> Iterator[tuple[str, Callable[[], list[float]]]]:
     """Yield the name of each table, and what makes its record."""
     for part, seeds in SEEDS.items():
-        for seed, n, hidden in itertools.product(seeds, ROWS[part], (0, 1)):
+        for seed, n, hidden in itertools.product(seeds, ROWS, (0, 1)):
             key = f"{part}|x and y with causes of their own|{n}|{hidden}|{seed}"
             yield key, lambda n=n, s=seed, h=hidden: leads(instruments(n, s, h))
-            for name, *how in SETTINGS:
-                key = f"{part}|{name}|{n}|{hidden}|{seed}"
-                yield (
-                    key,
-                    lambda a=how, n=n, s=seed, h=hidden: leads(random_table(*a, n, s, h).data),
-                )
+            yield from of_random_graphs(part, n, hidden, seed)
+    for seed in SEEDS["check"][:10]:
+        yield from of_random_graphs("check", MANY_ROWS, 1, seed)
+
+
+def of_random_graphs(
+    part: str, n: int, hidden: int, seed: int
+) -> Iterator[tuple[str, Callable[[], list[float]]]]:
+    """Yield the tables of one seed."""
+    for name, *how in SETTINGS:
+        key = f"{part}|{name}|{n}|{hidden}|{seed}"
+        yield key, lambda a=how: leads(random_table(*a, n, seed, hidden).data)
 
 
 def main() -> None:

@@ -120,16 +120,16 @@ class Directed:
 
 
 JOINED = Joined(
-    a=0.932,
-    b=1.42,
-    limit=2.95,
-    c=1.53,
-    a_doubtful=3.98,
-    c_doubtful=2.24,
-    doubt=0.959,
-    dependence=0.571,
+    a=0.943,
+    b=1.41,
+    limit=2.98,
+    c=1.54,
+    a_doubtful=3.95,
+    c_doubtful=2.23,
+    doubt=0.958,
+    dependence=0.566,
 )
-DIRECTED = Directed(b=0.975, dependence=1.05)
+DIRECTED = Directed(b=0.972, dependence=1.01)
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,8 +38,8 @@ class Combined:
         return expit(self.a + self.b * logit(by_score) + self.c * logit(share))
 
 
-JOINED = Combined(a=0.639, b=0.719, c=0.138)
-DIRECTED = Combined(a=0.225, b=0.641, c=0.213)
+JOINED = Combined(a=0.328, b=0.879, c=0.0777)
+DIRECTED = Combined(a=0.148, b=0.66, c=0.257)
 
 
 def judged(edge: Edge, joined: float, directed: float, n_resamples: int) -> Edge:
