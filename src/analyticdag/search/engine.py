@@ -46,7 +46,7 @@ from analyticdag.search.starts import cheap_starts, named_rng, with_noise
 # seeds: 50 rows of 200 nodes 34 errors instead of 50; 100 of 400 20.5 instead of 21.5; 200 of 800
 # the same graph for seven times the time.
 FEW_ROWS_NODES = 500
-# How many of the starts go on to the iterated search; and in graphs above so many nodes.
+# How many of the starts go on to the iterated search; and in graphs of so many nodes or more.
 ITERATED, ITERATED_LARGE = 4, 2
 LARGE = 200
 # The iterated search runs in rounds of d / 2 disturbances, until a round gains nothing. It begins
@@ -215,7 +215,7 @@ class Work:
     def _rounds(self, setting: Setting, runs: list[Run]) -> Iterator[list[Run]]:
         """All runs, after each round of searches."""
         d = len(setting.S)
-        many = ITERATED if d <= LARGE else ITERATED_LARGE
+        many = ITERATED if d < LARGE else ITERATED_LARGE
         self.tell(f"iterated search from {', '.join(run.label for run in runs[:many])}")
         ended, waiting = self._search_on(setting, runs[:many]), runs[many:]
         ended += self._combined(setting, ended, 1)
