@@ -102,7 +102,7 @@ def as_format_1(run: Path) -> None:
     (run / "weights.npz").write_bytes(buffer.getvalue())
     model = json.loads((run / "model.json").read_text())
     model |= {"version": 1, "weights_sha256": hashlib.sha256(buffer.getvalue()).hexdigest()}
-    del model["look"], model["n_sets"]
+    del model["look"], model["n_sets"], model["n_levels"]
     (run / "model.json").write_text(json.dumps(model))
 
 
@@ -151,7 +151,7 @@ def damaged(run: SavedRun, change: Callable[[dict[str, Any]], None], folder: Pat
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("covariances", np.zeros((1, 2, 2)), "covariances is not of 1 sets of rows and 12 columns"),
+        ("covariances", np.zeros((1, 2, 2)), "covariances is not float64 of 1 sets, 12 columns"),
         ("covariances", -np.eye(12)[None], "must be symmetric, with variances"),
         ("covariances", np.triu(np.ones((1, 12, 12))), "must be symmetric"),
         ("counts", np.array([0]), "every column must have a set of rows"),
