@@ -30,7 +30,7 @@ ClassOf: TypeAlias = Callable[[BoolArray], tuple[BoolArray, BoolArray]]
 # seconds (10,000 rows), to be given up in the end: bent equations have them.
 _MANY = 10
 # What one noise gains, or each on average, if it has a shape: Gaussian ones gained up to 13, among
-# 200 columns, and 0.6 on average (own seeds).
+# 200 columns, and 0.3 on average (own seeds).
 _ONE, _EACH = 20.0, 2.0
 
 
