@@ -215,3 +215,10 @@ def test_a_column_without_variance_in_its_own_rows_has_a_ladder() -> None:
     targets = [k % 2 if k % 3 == 0 else None for k in range(12)]
     with np.errstate(all="raise"):
         assert AnalyticDAG().fit(rows, interventions=targets).ladder_ is not None
+
+
+def test_infinite_cells_of_text_are_refused_without_a_warning() -> None:
+    pd = pytest.importorskip("pandas")
+    text = pd.DataFrame({"a": ["inf"] * 9, "b": [str(x) for x in X[:9, 0]]})
+    with np.errstate(all="raise"), pytest.raises(DataError):
+        AnalyticDAG().fit(text)

@@ -141,7 +141,9 @@ def _as(column: Column, kind: Kind) -> Column:
 
 def _counts_rows(name: str, values: FloatArray) -> str:
     """Say that a column counts the rows; nothing where it does not."""
-    counts = len(values) > 2 and bool(np.all(np.diff(values) == 1.0))
+    counts = len(values) > 2 and bool(
+        np.all(values[1:] == values[:-1] + 1.0) and values[0] < np.inf
+    )
     if not counts or (len(values) < FEW_ROWS and not names_identifier(name)):
         return ""
     return "it counts the rows"
