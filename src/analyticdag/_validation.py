@@ -33,7 +33,10 @@ from analyticdag.tables.recipe import Recipe
 
 # What to do about NaN, where an estimator can do something.
 _DROP = "impute or drop them"
-_CURES = {"error": f"{_DROP}, or pass missing='em' to learn from the rows as they are"}
+_CURES = {
+    "error": f"{_DROP}, or pass missing='em' to learn from the rows as they are (of batches: "
+    "missing='drop')"
+}
 # Rows of a matrix that are looked at together: of a large one nothing must be there twice.
 _BLOCK = 256
 # An eigenvalue of the correlations below this is collinearity, not noise.
