@@ -207,8 +207,10 @@ def cannot_be_equal(statistics: Statistics) -> bool:
 
     A column varies at least as much as its noise; given all others, at most as much. So with equal
     noise the largest variance given all others is at most the smallest variance. Asked where that
-    is quick, and has rows enough.
+    is quick, and has rows enough. Perturbed rows have other noise, so with them nothing is asked.
     """
+    if statistics.perturbed is not None:
+        return False
     S, n = statistics.S[np.ix_(~statistics.constant, ~statistics.constant)], statistics.n_samples
     if not 0 < len(S) <= _LARGEST_INVERSE or n < 2 * len(S):
         return False
