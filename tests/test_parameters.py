@@ -12,7 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analyticdag import AnalyticDAG, Knowledge
-from analyticdag._parameters import choice, flag, is_missing, number, seed_of, shown, whole
+from analyticdag._parameters import (
+    choice,
+    flag,
+    is_missing,
+    level_of,
+    number,
+    seed_of,
+    shown,
+    whole,
+)
 from analyticdag.candidates import candidate_mask
 from analyticdag.errors import DataError, InputError, KnowledgeError, ParameterError
 from analyticdag.interventions import intervention_mask
@@ -190,3 +199,9 @@ def test_draws_need_a_generator() -> None:
 )  # fmt: skip
 def test_resamples_that_cannot_be_are_refused(change: dict[str, Any]) -> None:
     refused(lambda: bootstrap(AnalyticDAG(), table(), **change), ParameterError)
+
+
+@pytest.mark.parametrize("level", [0, 1, 1.0, -0.1, 2, "x", float("nan")])
+def test_a_level_lies_between_0_and_1(level: Any) -> None:
+    with pytest.raises(ParameterError, match="level must"):
+        level_of(level)

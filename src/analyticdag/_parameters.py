@@ -1,6 +1,7 @@
 """The gate for arguments: a value in the form the code uses, or one line that says what is wanted.
 
-    flag, whole, number, choice, seed_of        one argument each; NumPy's scalars are welcome
+    flag, whole, number, level_of, choice,
+    seed_of                                     one argument each; NumPy's scalars are welcome
     file_name                                   a file that can be written, or None
 
 Tables of values pass another gate, `_tables.read_columns`.
@@ -81,10 +82,16 @@ def number(
     """Return a finite number from `least` to `most`; `instead` says what else could be given."""
     is_number = isinstance(value, Real) and not isinstance(value, bool)
     if not is_number or not least <= as_float(value) <= most:
+        lower = "" if least == -LARGEST else f" of at least {least:g}"
         upper = "" if most == LARGEST else f" and at most {most:g}"
-        raise ParameterError(
-            f"{name} must be a number of at least {least:g}{upper}{instead}, not {shown(value)}"
-        )
+        raise ParameterError(f"{name} must be a number{lower}{upper}{instead}, not {shown(value)}")
+    return float(value)
+
+
+def level_of(value: Any) -> float:
+    """Return a level of confidence or significance: between 0 and 1, both left out."""
+    if not 0.0 < number("level", value, 0.0, 1.0) < 1.0:
+        raise ParameterError(f"level must lie between 0 and 1, not at {value:g}; usual is 0.95")
     return float(value)
 
 

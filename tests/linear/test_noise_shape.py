@@ -176,3 +176,16 @@ def test_nothing_is_claimed_where_the_noise_depends_on_the_causes_at_many_edges(
     model = AnalyticDAG().fit(cells)
     assert "the noise depends on the causes" in model.loss_choice_.reason
     assert {edge.fixed_by for edge in model.edges_} == {FixedBy.NOTHING}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_turn_never_closes_a_cycle_with_a_required_edge(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    a = rng.exponential(size=600)
+    b = 0.8 * a + rng.exponential(size=600)
+    c = 0.8 * b + rng.exponential(size=600)
+    against = Knowledge(required_edges=[("c", "a")])  # the noise has a cause b, b cause c
+    table = pd.DataFrame({"a": a, "b": b, "c": c})
+    model = AnalyticDAG(standardize=True, knowledge=against).fit(table)
+    assert nx.is_directed_acyclic_graph(model.graph_)
+    assert model.graph_.has_edge("c", "a")

@@ -15,7 +15,7 @@ import networkx as nx
 import numpy as np
 from scipy import special
 
-from analyticdag._parameters import number
+from analyticdag._parameters import level_of
 from analyticdag._tables import read_columns, refuse_nonfinite, refuse_out_of_range
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.effects.known import Known
@@ -86,7 +86,7 @@ def fit_graph(graph: Any, data: Any) -> Known:
 
 def check_graph(graph: Any, data: Any, *, level: float = 0.05) -> GraphCheck:
     """Test a graph against data; `level` is the chance of any false alarm among the tests."""
-    number("level", level, 0.0, 1.0)
+    level_of(level)
     known = fit_graph(graph, data)
     tests = sorted(_corrected(list(_independences(known))), key=lambda test: test.p_value)
     gamma = default_gamma("unequal")

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 from analyticdag._schema import plain
 
-# What an interval leaves out, and who does not.
-GIVEN = (
-    "the interval takes the graph as given; for one that knows that the graph was learned: "
+# What an interval leaves out, and who does not; resamples are not asked for effects of levels.
+_GIVEN = "the interval takes the graph as given"
+_LEARNED = (
+    f"{_GIVEN}; for one that knows that the graph was learned: "
     "analyticdag.stability.bootstrap_effects"
 )
 # What a common cause that was not measured does to an effect, in one clause.
@@ -109,7 +110,12 @@ class Effect:
     levels: tuple[LevelEffect, ...] = ()
 
     def __str__(self) -> str:
-        return f"{self.sentence()}\n({GIVEN})"
+        return f"{self.sentence()}\n({self.note})"
+
+    @property
+    def note(self) -> str:
+        """What the intervals leave out."""
+        return _GIVEN if self.levels else _LEARNED
 
     def sentence(self, units: Mapping[Hashable, str] | None = None) -> str:
         """Say the effect in one line; `units` names what the columns are measured in."""
@@ -159,7 +165,7 @@ class Effect:
         record: dict[str, Any] = plain(asdict(self))
         del record["details"], record["unit"]
         record["levels"] = [plain(one._asdict()) for one in self.levels]
-        return {**record, "note": GIVEN}
+        return {**record, "note": self.note}
 
 
 def pairs_text(pairs: Iterable[tuple[Hashable, Hashable]], between: str = ", ") -> str:
@@ -176,7 +182,7 @@ def lines(effect: Effect, units: Mapping[Hashable, str]) -> Iterator[str]:
     else:
         yield effect.sentence(units)
     yield from _about(effect)
-    yield GIVEN
+    yield effect.note
 
 
 def _about(effect: Effect) -> Iterator[str]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from analyticdag._parameters import number
+from analyticdag._parameters import level_of
 from analyticdag._typing import FloatArray
 from analyticdag.effects.equations import Equations
 from analyticdag.effects.known import Known
@@ -53,7 +53,7 @@ def joint_effect(
 
     With more than ten open edges at the causes there are too many members, which is an error.
     """
-    number("level", level, 0.0, 1.0)
+    level_of(level)
     known = Known.of(model)
     if isinstance(causes, str) or not isinstance(causes, Sequence):
         raise ParameterError(f"causes must be a list of columns, as ['X', 'Z']; got {causes!r}")

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import special
 
-from analyticdag._parameters import number
+from analyticdag._parameters import level_of
 from analyticdag._typing import FloatArray
 from analyticdag.effects.equations import Equations
 from analyticdag.effects.known import MOST_OPEN, Known
@@ -47,7 +47,7 @@ def effects(model: Any, *, on: Hashable | None = None, level: float = 0.95) -> l
     are left out.
     `pandas.DataFrame(effects(model))` is a table.
     """
-    number("level", level, 0.0, 1.0)
+    level_of(level)
     known = Known.of(model)
     outcomes = range(len(known.names)) if on is None else [known.position(on, "on")]
     if on is not None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from analyticdag._parameters import number
+from analyticdag._parameters import level_of
 from analyticdag._typing import IntArray
 from analyticdag.effects.by_level import level_effect
 from analyticdag.effects.effect import Effect, Path, Possible
@@ -31,7 +31,7 @@ def total_effect(model: Any, cause: Hashable, outcome: Hashable, *, level: float
     `model` is a fitted `AnalyticDAG`, or what `fit_graph(graph, data)` returns. The cause and the
     outcome are names, or positions. `level` is the confidence of the intervals.
     """
-    number("level", level, 0.0, 1.0)
+    level_of(level)
     known = Known.of(model)
     x, y = known.position(cause, "cause"), known.position(outcome, "outcome")
     if x == y:

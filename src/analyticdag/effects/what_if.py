@@ -15,7 +15,7 @@ import networkx as nx
 import numpy as np
 from scipy import special
 
-from analyticdag._parameters import LARGEST, number, whole
+from analyticdag._parameters import LARGEST, level_of, number, whole
 from analyticdag._typing import FloatArray
 from analyticdag.effects.effect import pairs_text
 from analyticdag.effects.equations import Equations
@@ -48,7 +48,7 @@ class Outcome(NamedTuple):
 
 def intervene(model: Any, do: Mapping[Hashable, float], *, level: float = 0.95) -> list[Outcome]:
     """Return the distribution of every column when some are set to values."""
-    number("level", level, 0.0, 1.0)
+    level_of(level)
     known = Known.of(model)
     known.refuse_categories()
     if known.levels is not None:

@@ -30,9 +30,6 @@ LEAST_MARGIN, LEAST_GAINED = 3.0, 20.0
 # t noise (5 degrees) and 300 rows 0.9 errors in 50 nodes were left, 1.7 at a limit of ten. With
 # Gaussian noise either is as good as the other (3.7 and 3.6).
 WORTH_TURNING = 1.0
-# A class is left for another at less than a claim. In 90 tables of 50 nodes with three kinds of
-# noise 20 edges were turned so, none of them the wrong way; in 30 with Gaussian noise none was.
-_REVISION_MARGIN, _REVISION_GAINED = 2.0, 10.0
 _CLIP = 3.0  # values further out count as this many deviations: a few rows must not decide
 # Chance makes one of five correlations as large, in standard errors, for one edge in 75.
 _DEPENDENT = 3.0
@@ -50,13 +47,8 @@ class Preference:
 
     @property
     def is_clear(self) -> bool:
-        """Whether it is enough to claim a direction."""
+        """Whether it is enough to claim a direction, or to leave a class for another."""
         return self.gained >= LEAST_GAINED and self.margin >= LEAST_MARGIN
-
-    @property
-    def is_worth_a_revision(self) -> bool:
-        """Whether it is enough to leave a class for another."""
-        return self.gained >= _REVISION_GAINED and self.margin >= _REVISION_MARGIN
 
 
 def in_doubt(dependent: set[Arc], graph: BoolArray) -> bool:

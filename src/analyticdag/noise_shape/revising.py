@@ -53,10 +53,10 @@ class Reviser:
         graph = graph.copy()
         turned: dict[Arc, float] = {}
         turns = self._turns(graph, np.ones(len(graph), dtype=bool))
-        while clear := [arc for arc, one in turns.items() if one.better.is_worth_a_revision]:
+        while clear := [arc for arc, one in turns.items() if one.better.is_clear]:
             i, j = max(clear, key=lambda arc: turns[arc].better.gained)
             turns[i, j] = best = self._turn(graph, i, j)  # other turns may have changed it
-            if not best.better.is_worth_a_revision:
+            if not best.better.is_clear:
                 continue
             changed = _near(graph, i, j)
             for node, parents in best.families:
@@ -94,6 +94,8 @@ class Reviser:
         near = _near(graph, i, j)
         stays = graph.copy()
         stays[:, [i, j]] = self.masks.required[:, [i, j]]
+        if j in _after(stays, i):  # edges that have to stay lead there another way
+            return _Turn((i, j), [], Preference(0.0, 0.0))
         stays[j, i] = True
         old = [family_in(graph, node) for node in (i, j)]
         new = [self._chosen(stays, near, one) for one in old]
@@ -107,9 +109,8 @@ class Reviser:
         None of them comes after it by the edges that stay, so no cycle arises.
         """
         node, old = family
-        after = breadth_first_order(sparse.csr_array(stays), node, return_predecessors=False)
         may = self.masks.allowed[:, node] & ~self.masks.required[:, node]
-        may[after] = False
+        may[_after(stays, node)] = False
         begin = stays[:, node].copy()
         begin[list(old)] |= may[list(old)]
         most = len(may) if self.masks.max_parents is None else self.masks.max_parents
@@ -129,6 +130,12 @@ class Reviser:
             rows *= self.gains.used[node]
         rows += self.gains.of_rows(family)
         return rows
+
+
+def _after(graph: BoolArray, node: int) -> IntArray:
+    """Return a node and all that it leads to."""
+    after: IntArray = breadth_first_order(sparse.csr_array(graph), node, return_predecessors=False)
+    return after
 
 
 def _near(graph: BoolArray, i: int, j: int) -> BoolArray:

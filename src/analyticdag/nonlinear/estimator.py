@@ -17,7 +17,7 @@ import numpy as np
 from scipy import stats
 from sklearn.utils.validation import check_is_fitted
 
-from analyticdag._parameters import number
+from analyticdag._parameters import level_of
 from analyticdag._tables import constant_columns
 from analyticdag._typing import BinaryArray, FloatArray
 from analyticdag._validation import check_table, column_names
@@ -213,7 +213,7 @@ class NonlinearDAG(GraphEstimator):
     ) -> list[Outcome]:
         """Return the distribution of every column when those in `do` are set, from 10,000 draws."""
         check_is_fitted(self)
-        number("level", level, 0.0, 1.0)
+        level_of(level)
         return outcomes(self, draw(self, self._model, N_DRAWS, do, seed), level)
 
     def predict(self, X: Any, target: Hashable | None = None) -> FloatArray:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from analyticdag.effects import Known, total_effect
-from analyticdag.effects.effect import GIVEN, lines
+from analyticdag.effects.effect import lines
 from analyticdag.errors import AnalyticDAGError
 from analyticdag.io.run import SavedRun
 
@@ -68,7 +68,7 @@ def _pairs(run: SavedRun, known: Known) -> Iterator[dict[str, Any]]:
             if effect.possible != (0.0,):
                 way[x] = True
                 # What the interval takes as given stands in the page, once.
-                said = [text for text in lines(effect, units) if text != GIVEN]
+                said = [text for text in lines(effect, units) if text != effect.note]
                 yield {"x": x, "y": y, "say": said, "on": _carrying(run, known, way, x)}
 
 

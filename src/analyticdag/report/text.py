@@ -105,7 +105,7 @@ def _directions(run: SavedRun) -> str:
 def _is_unsure(edge: EdgeRecord) -> bool:
     """Whether the class has an arrow by the data that is not likely enough to call it fixed."""
     likely = edge.direction_probability
-    return edge.kind == "data" and likely is not None and likely < _SURE
+    return edge.kind == "data" and likely is not None and round(likely, 2) < _SURE  # as shown
 
 
 def choice_note(run: SavedRun) -> str:

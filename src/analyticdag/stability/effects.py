@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import joblib
 import numpy as np
 
-from analyticdag._parameters import jobs, number
+from analyticdag._parameters import jobs, level_of
 from analyticdag._tables import NamedColumns
 from analyticdag._typing import FloatArray
 from analyticdag._validation import check_table, column_names
@@ -66,7 +66,7 @@ def bootstrap_effects(
     Without `on` those of all pairs. The surest causes come first. `estimator` is an `AnalyticDAG`,
     fitted or not; it is not changed. The other arguments are those of `bootstrap`.
     """
-    number("level", level, 0.0, 1.0)
+    level_of(level)
     probe = single_threaded(estimator)
     refuse_batches(X)
     values = check_table(probe, X, reset=True)
