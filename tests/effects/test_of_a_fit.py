@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import warnings
 
 import networkx as nx
 import numpy as np
@@ -156,6 +157,9 @@ def test_open_edges_are_said_aloud() -> None:
         model.sample(2, do={"age": 70.0})
     with pytest.warns(OpenEdgesWarning, match="sbp — age"):
         model.predict(health(), target="sbp")
+    with warnings.catch_warnings():  # between columns that are all set no direction matters
+        warnings.simplefilter("error")
+        model.sample(2, do={"age": 70.0, "sbp": 150.0, "chol": 5.0})
 
 
 def test_predict_uses_causes_only() -> None:

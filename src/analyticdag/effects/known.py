@@ -190,8 +190,11 @@ class Known:
         return np.flatnonzero(open_edges(self.edges)[node]).tolist()
 
     def open_pairs(self, nodes: Iterable[int]) -> tuple[tuple[Hashable, Hashable], ...]:
-        """Return the open edges at some nodes by name, each node before its neighbour."""
-        return tuple((self.names[x], self.names[v]) for x in nodes for v in self.open_at(x))
+        """Return the open edges from some nodes to others by name: between two that are set, a
+        direction does not matter."""
+        chosen = list(nodes)
+        pairs = ((x, v) for x in chosen for v in self.open_at(x) if v not in chosen)
+        return tuple((self.names[x], self.names[v]) for x, v in pairs)
 
     def between(self, x: int, y: int) -> BoolArray:
         """Return the nodes that may lie on a directed path from x to y: y itself, but not x.

@@ -79,8 +79,8 @@ def sample(
     known, n = Known.of(model), whole("n", n, 1)
     known.refuse_categories()
     nodes = [known.position(name, "do") for name in _checked(do or {})]
-    if any(known.open_at(x) for x in nodes):
-        _warn_of_open(known.open_pairs(nodes), stacklevel=3)
+    if pairs := known.open_pairs(nodes):
+        _warn_of_open(pairs, stacklevel=3)
     if known.levels is not None:
         levels, rng = set_levels(known, known.levels, do or {}), np.random.default_rng(seed)
         found = drawn(cast("LevelEquations", known.equations), levels, n, rng)
