@@ -73,7 +73,8 @@ def _written(value: float) -> str:
     """Write a number as a person would say it."""
     if value == round(value) or value >= 100:
         return f"{value:,.0f}"
-    return f"{value:.0f}" if value >= 20 else f"{value:.1f}" if value >= 0.1 else f"{value:.2f}"
+    digits = ".0f" if value >= 20 else ".1f" if value >= 0.1 else ".2f" if value >= 0.01 else ".1g"
+    return f"{value:{digits}}"
 
 
 def _numbers(finding: Finding, folder: Path) -> dict[str, str]:
