@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from analyticdag.cli import main
+from analyticdag.cli.stability import _tell
 
 SETTINGS = ("--loss", "likelihood-nv", "--solver", "order", "--refine", "--resamples", "6")
 
@@ -51,6 +52,16 @@ def test_a_person_gets_a_table(
     shown = capsys.readouterr().out
     assert "a[b] → d" in shown
     assert "2 pairs joined in at least 90%" in shown
+
+
+@pytest.mark.parametrize(("fixed", "arrow"), [(0.3, "—"), (0.5, "→")])
+def test_an_arrow_needs_most_of_the_resamples_that_join_the_two(
+    fixed: float, arrow: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = {"source": "a", "target": "b", "edge": 0.8, "direction": fixed, "skeleton": 0.8}
+    bound = {"threshold": 0.9, "selected": [], "expected_wrong_at_most": None}
+    _tell({"n_resamples": 10, "edges": [row], **bound}, as_json=False, quiet=False)
+    assert f"a {arrow} b" in capsys.readouterr().out
 
 
 def test_bad_input_is_one_line_and_exit_code_two(

@@ -185,6 +185,16 @@ def test_an_arrow_that_is_hardly_likely_is_not_called_fixed(run: SavedRun) -> No
     assert any("the direction of 1. 1 arrow is less than 90 % likely;" in text for text in lines)
 
 
+def test_an_arrow_by_the_noise_says_why_it_has_no_share(run: SavedRun) -> None:
+    edges = tuple(
+        e if e.kind == "open" else replace(e, fixed_by="collider", probability=0.97, margin=4.13)
+        for e in run.edges
+    )
+    lines = answer(replace(run, edges=edges))
+    remark = "(linked: 97 %; arrow by the shape of noise, margin 4.1)"
+    assert sum(text.endswith(remark) for text in lines) == 2
+
+
 def test_many_links_are_cut_short() -> None:
     W = np.diag(np.linspace(0.1, 1, 30), 1)
     lines = answer(run_of_weights(W, [f"x{k}" for k in range(31)]))

@@ -31,13 +31,16 @@ def claims(**options: object) -> tuple[np.ndarray, np.ndarray]:
             )
             claimed.append((e.probability, e.direction_probability))
             true.append((bool(one or other), bool(one)))
-    return np.array(claimed), np.array(true)
+    return np.array(claimed, dtype=float), np.array(true)
 
 
 def test_in_the_model_claims_come_true() -> None:
     claimed, true = claims()
     assert len(claimed) > 150
-    assert np.abs(claimed.mean(axis=0) - true.mean(axis=0)).max() < 0.05
+    assert abs(claimed[:, 0].mean() - true[:, 0].mean()) < 0.05
+    fixed = ~np.isnan(claimed[:, 1])
+    assert fixed.sum() > 100
+    assert abs(claimed[fixed, 1].mean() - true[fixed, 1].mean()) < 0.05
 
 
 def test_equations_that_are_not_linear_lower_what_is_claimed() -> None:
@@ -53,6 +56,9 @@ def test_equations_that_are_not_linear_lower_what_is_claimed() -> None:
 def test_probabilities_are_shares_and_a_direction_is_never_surer_than_its_link() -> None:
     for edge in AnalyticDAG(n_jobs=1).fit(drawn(0).data).edges_:
         assert edge.probability is not None
+        if edge.fixed_by is FixedBy.NOTHING:
+            assert edge.direction_probability is None
+            continue
         assert edge.direction_probability is not None
         assert 0.0 < edge.direction_probability <= edge.probability <= probabilities.SUREST
 
@@ -110,4 +116,4 @@ def test_a_direction_that_the_class_leaves_open_is_not_claimed() -> None:
     S = np.linalg.inv((np.eye(4) - W) @ (np.eye(4) - W).T)
     edges = AnalyticDAG(loss="likelihood-nv").fit_covariance(S, n_samples=600).edges_
     assert [e.fixed_by for e in edges] == [FixedBy.NOTHING] * 3
-    assert all(e.direction_probability < 0.6 < e.probability for e in edges)  # type: ignore[operator]
+    assert all(e.direction_probability is None and e.probability > 0.6 for e in edges)  # type: ignore[operator]

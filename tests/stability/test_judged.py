@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from analyticdag import AnalyticDAG
 from analyticdag.fitting.edges import Edge, FixedBy
@@ -34,8 +33,9 @@ def test_what_the_score_did_not_judge_stays() -> None:
     assert judged(edge(probability=None), 1.0, 1.0, 40) == edge(probability=None)
     known = judged(edge(FixedBy.KNOWLEDGE)._replace(direction_probability=0.9), 1.0, 0.0, 40)
     assert known.direction_probability == known.probability
-    left_open = judged(edge(FixedBy.NOTHING), 1.0, 1.0, 40)
-    assert left_open.direction_probability == pytest.approx(0.8 * left_open.probability)
+    left_open = judged(edge(FixedBy.NOTHING)._replace(direction_probability=None), 1.0, 1.0, 40)
+    assert left_open.probability > 0.9  # type: ignore[operator]
+    assert left_open.direction_probability is None
 
 
 def test_a_bootstrap_counts_once_and_halves_do_not() -> None:

@@ -131,9 +131,19 @@ def _remark(run: SavedRun, edge: EdgeRecord) -> str:
 
     is_open = run.is_open(edge)
     said = {"knowledge": "known", "assumption": f"if {edge.fixed_by}"}
-    fixed = "direction open" if is_open else said.get(edge.kind, "")
+    fixed = "direction open" if is_open else said.get(edge.kind, "") or _by_noise(edge)
     remarks = [text for text in (fixed, HIDDEN if edge.hidden_cause else "") if text]
     return _likely(likelihood(run, edge)) + (f"  ({'; '.join(remarks)})" if remarks else "")
+
+
+def _by_noise(edge: EdgeRecord) -> str:
+    """Say why an arrow that the shapes of the noise fixed has no share: the score cannot tell."""
+    from analyticdag.report.text import percent
+
+    if edge.probability is None or edge.direction_probability is not None:
+        return ""
+    margin = "" if edge.margin is None else f", margin {edge.margin:.1f}"
+    return f"linked: {percent(edge.probability)}; arrow by the shape of noise{margin}"
 
 
 def likelihood(run: SavedRun, edge: EdgeRecord) -> float | None:

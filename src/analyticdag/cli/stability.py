@@ -136,7 +136,8 @@ def _tell(record: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
         table.add_column(column, justify="right")
     for row in record["edges"][:_SHOWN]:
         shares = (f"{row[key]:.2f}" for key in ("edge", "direction", "skeleton"))
-        arrow = "→" if row["direction"] > 0.0 else "—"  # no resample fixed it
+        # As in `consensus_cpdag`: most resamples that join the two fix this direction.
+        arrow = "→" if row["direction"] > 0.5 * row["skeleton"] else "—"
         name = printable(f"{row['source']} {arrow} {row['target']}")
         table.add_row(name.replace("[", "\\["), *shares)
     console.print(table)

@@ -10,7 +10,7 @@ counted as f = (k + 1/2) / (n + 1) so that neither none nor all is certain,
 
 The constants are from simulated tables with twenty resamples each, a third of them without
 violations (docs/figures/edge_probabilities.py); others say what they are worth
-(docs/what-the-data-can-tell.md). An open direction stays as open as it was.
+(docs/what-the-data-can-tell.md). An open direction has no probability, and gets none.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def judged(edge: Edge, joined: float, directed: float, n_resamples: int) -> Edge
     if way is None:
         return edge._replace(probability=p)
     given = way / edge.probability
-    if edge.fixed_by not in (FixedBy.KNOWLEDGE, FixedBy.NOTHING):
+    if edge.fixed_by is not FixedBy.KNOWLEDGE:
         given = _sure(DIRECTED, min(given, SUREST), n_resamples * directed, n)
     return edge._replace(probability=p, direction_probability=p * given)
 
