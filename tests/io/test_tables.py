@@ -12,6 +12,7 @@ from hypothesis.extra import numpy as hnp
 
 from analyticdag.errors import DataError, MissingDependencyError, OutputError
 from analyticdag.io import read_table, write_table, write_text
+from analyticdag.tables.batches import read_batches
 
 
 def read(text: str | bytes, **options: object) -> tuple[list[str], list[list[float]]]:
@@ -160,6 +161,28 @@ def test_a_parquet_file_that_unpacks_to_gigabytes_is_refused(tmp_path: Path) -> 
     pytest.importorskip("pyarrow.feather").write_feather(zeros, tmp_path / "b.feather", "zstd")
     with pytest.raises(DataError, match=r"bytes would unpack to 6000000 cells"):
         read_table(tmp_path / "b.feather")
+    (tmp_path / "folder").mkdir()
+    pq.write_table(zeros, tmp_path / "folder" / "part.parquet")
+    for path in (tmp_path / "folder", tmp_path / "b.feather"):
+        with pytest.raises(DataError, match=r"bytes would unpack to 6000000 cells"):
+            next(iter(read_batches(path)))
+
+
+def test_a_sheet_that_unpacks_to_gigabytes_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in range(1, 4):
+        book.active.cell(row, 16_384, row)  # the cells before it are there as well
+    book.save(tmp_path / "wide.xlsx")
+    monkeypatch.setattr("analyticdag.tables.files._MANY_CELLS", 30_000)
+    monkeypatch.setattr("analyticdag.tables.files._CELLS_PER_BYTE", 1)
+    with pytest.raises(DataError, match=r"bytes would unpack to 32768 cells"):
+        read_table(tmp_path / "wide.xlsx")
+    monkeypatch.setattr("analyticdag.tables.files._MANY_BYTES", 5_000)
+    with pytest.raises(DataError, match=r"bytes would unpack to more than"):
+        read_table(tmp_path / "wide.xlsx")
 
 
 @pytest.mark.parametrize("is_category", [False, True])
@@ -173,3 +196,6 @@ def test_a_long_text_that_is_repeated_is_not_unpacked(tmp_path: Path, is_categor
     assert read_table(tmp_path / "fair.parquet", drop=["a"]).names == ("b",)
     with pytest.raises(DataError, match="would unpack to 2000000000 bytes of text"):
         read_table(tmp_path / "bomb.parquet")
+    assert read_batches(tmp_path / "fair.parquet", drop=["a"]).look.recipe.names == ("b",)
+    with pytest.raises(DataError, match=r"would unpack to .* bytes of text"):
+        read_batches(tmp_path / "bomb.parquet")

@@ -20,7 +20,12 @@ from analyticdag._files import is_folder, is_there
 from analyticdag._tables import NamedColumns, listing
 from analyticdag.errors import DataError, MissingDependencyError
 from analyticdag.tables.cells import Cells
-from analyticdag.tables.files import read_cells, refuse_address
+from analyticdag.tables.files import (
+    read_cells,
+    refuse_address,
+    refuse_long_texts,
+    refuse_many_cells,
+)
 from analyticdag.tables.look import Look, check_names, look_at
 from analyticdag.tables.text import text_batches
 
@@ -123,18 +128,26 @@ def _record_batches(path: Path, kind: str) -> Iterator[Any]:
     Left alone, pyarrow reads on while a batch is added up, until the memory is full.
     """
     try:
-        dataset = importlib.import_module("pyarrow.dataset")
+        pyarrow, dataset = map(importlib.import_module, ("pyarrow", "pyarrow.dataset"))
     except ImportError as error:
         raise MissingDependencyError("pyarrow", "parquet") from error
     table = dataset.dataset(path, format=kind, partitioning="hive")
+    if kind == "parquet":  # texts as places in a list, until it is known how long they are
+        texts = [f.name for f in table.schema if str(f.type) in ("string", "binary")]
+        how_read = dataset.ParquetFileFormat(dictionary_columns=texts)
+        table = dataset.dataset(path, format=how_read, partitioning="hive")
     how: dict[str, Any] = {"schema": table.schema, "batch_size": BATCH_ROWS, "batch_readahead": 1}
     if kind == "parquet":
         how["fragment_scan_options"] = dataset.ParquetFragmentScanOptions(
             use_buffered_stream=True, pre_buffer=False
         )
     for file in table.get_fragments():
+        size = Path(file.path).stat().st_size
+        refuse_many_cells(file.count_rows() * len(table.schema), size)
         for part in file.split_by_row_group() if kind == "parquet" else [file]:
-            yield from part.to_batches(**how)
+            for batch in part.to_batches(**how):
+                refuse_long_texts(pyarrow.Table.from_batches([batch]), size)
+                yield batch
 
 
 def _arrow_cells(batch: Any, n_before: int) -> Cells:

@@ -175,11 +175,18 @@ def _zipped(raw: bytes, name: str) -> Cells:
 
 
 def _unpacked(file: Any, raw: bytes) -> bytes:
-    limit = max(_MANY_BYTES, _CELLS_PER_BYTE * len(raw))
-    content: bytes = file.read(limit + 1)
-    if len(content) > limit:
-        raise ValueError(f"{len(raw)} bytes would unpack to more than {limit}")
+    content: bytes = file.read(_most_bytes(len(raw)) + 1)
+    _refuse_many_bytes(len(content), len(raw))
     return content
+
+
+def _most_bytes(size: int) -> int:
+    return max(_MANY_BYTES, _CELLS_PER_BYTE * size)
+
+
+def _refuse_many_bytes(n_bytes: int, size: int) -> None:
+    if n_bytes > _most_bytes(size):
+        raise ValueError(f"{size} bytes would unpack to more than {_most_bytes(size)}")
 
 
 def _json(raw: bytes, name: str) -> Cells:
@@ -209,10 +216,10 @@ def _feather(raw: bytes) -> Cells:
     return _arrow(raw, "feather", "read_ipc")
 
 
-def _refuse_bomb(n_cells: int, raw: bytes) -> None:
-    """Refuse a file that holds next to nothing, and unpacks to more than there is memory."""
-    if n_cells > max(_MANY_CELLS, _CELLS_PER_BYTE * len(raw)):
-        raise ValueError(f"{len(raw)} bytes would unpack to {n_cells} cells")
+def refuse_many_cells(n_cells: int, size: int) -> None:
+    """Refuse a file of `size` bytes that unpacks to more than there is memory."""
+    if n_cells > max(_MANY_CELLS, _CELLS_PER_BYTE * size):
+        raise ValueError(f"{size} bytes would unpack to {n_cells} cells")
 
 
 def _arrow(raw: bytes, module: str, polars_reader: str) -> Cells:
@@ -232,11 +239,11 @@ def _parquet_table(raw: bytes) -> Any:
     parquet = importlib.import_module("pyarrow.parquet")
     types = importlib.import_module("pyarrow.types")
     metadata = parquet.read_metadata(io.BytesIO(raw))
-    _refuse_bomb(int(metadata.num_rows * metadata.num_columns), raw)
+    refuse_many_cells(int(metadata.num_rows * metadata.num_columns), len(raw))
     schema = parquet.read_schema(io.BytesIO(raw))
     texts = [f.name for f in schema if types.is_string(f.type) or types.is_binary(f.type)]
     table = parquet.read_table(io.BytesIO(raw), read_dictionary=texts)
-    _refuse_long_texts(table, raw)
+    refuse_long_texts(table, len(raw))
     return table.cast(schema.with_metadata(table.schema.metadata)) if texts else table
 
 
@@ -245,16 +252,16 @@ def _feather_table(raw: bytes) -> Any:
     pyarrow, dataset = map(importlib.import_module, ("pyarrow", "pyarrow.dataset"))
     try:
         part = dataset.IpcFileFormat().make_fragment(pyarrow.BufferReader(raw))
-        _refuse_bomb(part.count_rows() * len(part.physical_schema), raw)
+        refuse_many_cells(part.count_rows() * len(part.physical_schema), len(raw))
     except pyarrow.ArrowInvalid:  # the first version of the format, which packs nothing
         pass
     table = importlib.import_module("pyarrow.feather").read_table(io.BytesIO(raw))
-    _refuse_long_texts(table, raw)
+    refuse_long_texts(table, len(raw))
     return table
 
 
-def _refuse_long_texts(table: Any, raw: bytes) -> None:
-    """Refuse a file that repeats a long text until there is no memory for it."""
+def refuse_long_texts(table: Any, size: int) -> None:
+    """Refuse a file of `size` bytes that repeats a long text until there is no memory for it."""
     compute, types = map(importlib.import_module, ("pyarrow.compute", "pyarrow.types"))
     n_bytes = 0
     for column in table.columns:
@@ -263,9 +270,8 @@ def _refuse_long_texts(table: Any, raw: bytes) -> None:
             for chunk in column.chunks:
                 lengths = compute.binary_length(chunk.dictionary).cast("int64")
                 n_bytes += compute.sum(lengths.take(chunk.indices)).as_py() or 0
-    limit = max(_MANY_BYTES, _CELLS_PER_BYTE * len(raw))
-    if n_bytes > limit:
-        raise ValueError(f"{len(raw)} bytes would unpack to {n_bytes} bytes of text")
+    if n_bytes > _most_bytes(size):
+        raise ValueError(f"{size} bytes would unpack to {n_bytes} bytes of text")
 
 
 def _polars_table(raw: bytes, reader: str) -> Any:
@@ -273,7 +279,7 @@ def _polars_table(raw: bytes, reader: str) -> Any:
     scan = {"read_parquet": polars.scan_parquet, "read_ipc": polars.scan_ipc}[reader]
     lazy = scan(io.BytesIO(raw))
     n_rows = lazy.select(polars.len()).collect().item()
-    _refuse_bomb(int(n_rows * len(lazy.collect_schema())), raw)
+    refuse_many_cells(int(n_rows * len(lazy.collect_schema())), len(raw))
     return getattr(polars, reader)(io.BytesIO(raw))
 
 
@@ -291,13 +297,16 @@ def _excel(raw: bytes) -> Cells:
         import openpyxl
     except ImportError as error:
         raise MissingDependencyError("openpyxl", "excel") from error
+    with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+        _refuse_many_bytes(sum(part.file_size for part in archive.infolist()), len(raw))
     book = openpyxl.load_workbook(io.BytesIO(raw), read_only=True, data_only=True)
     sheet = book.worksheets[0]
-    numbered = [
-        (number, row)
-        for number, row in enumerate(sheet.iter_rows(values_only=True), start=1)
-        if any(cell is not None for cell in row)
-    ]
+    numbered, n_cells = [], 0
+    for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
+        if any(cell is not None for cell in row):
+            numbered.append((number, row))
+            n_cells += len(row)  # one far to the right makes the row that long
+            refuse_many_cells(n_cells, len(raw))
     if len(numbered) < 2:
         raise DataError(f"the sheet {sheet.title!r} has no rows; put the table on the first sheet")
     others = len(book.worksheets) - 1
