@@ -78,10 +78,11 @@ class Edge(NamedTuple):
     the two are joined at all; `direction_probability`: that they are joined this way, judged by the
     score and by how the rows agree with the model; None where no search was made, and beyond some
     hundred columns. The second is None, too, of an open direction, and of one that the shapes of
-    the noise fixed, for which there is a `margin`. `enters_at`: the highest price on `ladder_` at which the two are joined; None
-    until somebody asks for the ladder. `margin`: how clearly the shapes of the noise prefer this
-    direction, in standard errors; None where they were not asked. `parts` are the
-    coefficients of an edge of a category, level by level; its weight is a strength then.
+    the noise fixed, for which there is a `margin`. `enters_at`: the highest price on `ladder_` at
+    which the two are joined; None until somebody asks for the ladder. `margin`: how clearly the
+    shapes of the noise prefer this direction, in standard errors; None where they were not asked.
+    `parts` are the coefficients of an edge of a category, level by level; its weight is a strength
+    then.
     """
 
     source: Hashable

@@ -18,12 +18,12 @@ coarsely, all three are joined. So an edge counts less the more columns are join
     directed = joined · sigma(b'' · sqrt(turned / excess''))
 
 Both mean what they say: of edges with joined = 0.8, eight in ten are in the true graph, one way or
-the other; `directed` is the share that is there with this direction. An edge whose direction is open
-has none: it would be half of `joined`, and say nothing. The constants are from simulated tables, a third of them without violations, none of
-them used elsewhere (docs/figures/edge_probabilities.py; what they are worth:
-docs/what-the-data-can-tell.md). Heavy tails and columns of few values were among them, and turned
-out to lower nothing beyond what the search asks of an edge there. A common cause that was not
-measured shows in triangles only.
+the other; `directed` is the share that is there with this direction. An edge whose direction is
+open has none: it would be half of `joined`, and say nothing. The constants are from simulated
+tables, a third of them without violations, none of them used elsewhere
+(docs/figures/edge_probabilities.py; what they are worth: docs/what-the-data-can-tell.md). Heavy
+tails and columns of few values were among them, and turned out to lower nothing beyond what the
+search asks of an edge there. A common cause that was not measured shows in triangles only.
 """
 
 from __future__ import annotations
