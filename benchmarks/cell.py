@@ -26,7 +26,7 @@ __all__ = ["describe", "run_cell"]
 
 _WARNINGS_KEPT = 10
 _LIBRARIES = ["numpy", "scipy", "scikit-learn"]
-_PEERS = ["dagma", "flopsearch", "causal-learn", "CausalDisco", "xges", "torch"]
+_PEERS = ["dagma", "flopsearch", "causal-learn", "CausalDisco", "xges", "pybnesian", "torch"]
 
 
 def run_cell(cell: Cell, threads: int | None = None) -> Record:

@@ -22,6 +22,7 @@ import numpy as np
 
 from analyticdag._typing import FloatArray
 from analyticdag.baselines import BASELINES
+from analyticdag.candidates import candidate_mask
 from analyticdag.errors import ParameterError
 from analyticdag.linear import AnalyticDAG
 from analyticdag.linear.options import solver_with
@@ -137,6 +138,11 @@ def _pc(X: FloatArray, seed: int, **options: Any) -> FloatArray:
     return _from_causal_learn(search.pc(X, show_progress=False, **options).G)
 
 
+def _pc_compiled(X: FloatArray, seed: int) -> FloatArray:
+    """The same algorithm in C++ (package pybnesian), as ``candidates="pc"`` calls it."""
+    return candidate_mask("pc", np.cov(X.T, bias=True), len(X)).astype(float)
+
+
 def _ges(X: FloatArray, seed: int, **options: Any) -> FloatArray:
     search = optional("causallearn.search.ScoreBased.GES", "causal-learn")
     return _from_causal_learn(search.ges(X, **options)["G"])
@@ -216,6 +222,7 @@ METHODS: dict[str, Learner] = {
     "dagma-nonlinear": dagma_nonlinear,
     "flop": _flop,
     "pc": _pc,
+    "pc-compiled": _pc_compiled,
     "ges": _ges,
     "boss": _boss,
     "grasp": _grasp,

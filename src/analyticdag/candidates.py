@@ -9,8 +9,8 @@ direction. A mask of the caller's own may be directed.
 |                 | with data of unknown scale                                                    |
 | `"markov"`      | its partial correlation given all other columns is significant (5 %, each     |
 |                 | pair by itself: a lost edge costs more than a needless candidate)             |
-| `"pc"`          | the PC algorithm (causal-learn) joins it; what PC directs, in that direction  |
-|                 | only                                                                          |
+| `"pc"`          | the PC algorithm (package pybnesian) joins it; what PC directs, in that       |
+|                 | direction only                                                                |
 """
 
 from __future__ import annotations
@@ -83,29 +83,27 @@ def _markov_mask(R: FloatArray, n_samples: int) -> BoolArray:
 def _pc_mask(R: FloatArray, n_samples: int) -> BoolArray:
     """Keep what the CPDAG of the PC algorithm has, at its level of 5 % for each test."""
     try:
-        from causallearn.search.ConstraintBased.PC import pc
+        from pyarrow import RecordBatch
+        from pybnesian import PC, LinearCorrelation
     except ImportError as error:
-        raise MissingDependencyError("causal-learn", "interop") from error
+        raise MissingDependencyError("pybnesian", "pc") from error
     rank = int(np.linalg.matrix_rank(R, hermitian=True))
     if n_samples <= rank:
         raise ParameterError(
             f"candidates='pc' needs more rows than the covariance has rank, {rank}, but there are "
             f"{n_samples}; use 'correlation'"
         )
-    try:
-        found = pc(_rows_with_covariance(R, n_samples), PC_LEVEL, show_progress=False).G.graph
-    except ValueError as error:  # it takes the root of rows left after conditioning
-        raise ParameterError(
-            f"candidates='pc' has too few rows, {n_samples}, for the tests that it needs; use "
-            "'correlation'"
-        ) from error
-    # found[i, j] is the mark that the edge has at i: 1 an arrow head, -1 a tail, 0 no edge.
-    directed: BoolArray = (found.T == 1) & (found == -1)
-    return (found != 0) & ~directed.T
+    columns = list(np.ascontiguousarray(_rows_with_covariance(R, n_samples).T))
+    rows = RecordBatch.from_arrays(columns, [str(j) for j in range(len(R))])
+    found = PC().estimate(LinearCorrelation(rows), alpha=PC_LEVEL, use_sepsets=True)
+    mask = np.zeros(R.shape, dtype=bool)
+    for i, j in [*found.arcs(), *found.edges(), *(edge[::-1] for edge in found.edges())]:
+        mask[int(i), int(j)] = True
+    return mask
 
 
 def _rows_with_covariance(S: FloatArray, n_samples: int) -> FloatArray:
-    """Return rows whose covariance is S: Fisher's test reads nothing else, but wants rows."""
+    """Return rows whose covariance is S: the test reads nothing else, but wants rows."""
     # Cosines of different frequencies are orthogonal and have mean zero; no randomness needed.
     # There are n - 1 of them: as many directions as the covariance of n rows can have.
     directions = min(len(S), n_samples - 1)
