@@ -294,12 +294,23 @@ def test_a_link_of_a_category_is_not_drawn_as_an_increase() -> None:
     assert "strength" in link.description
 
 
-def test_averaged_effects_take_no_category_for_a_number() -> None:
+def test_averaged_effects_of_a_category_are_those_of_its_levels() -> None:
     rng = np.random.default_rng(4)
-    region, age = rng.integers(0, 4, 300), rng.normal(size=300)
+    region, age = rng.choice(4, 300, p=[0.2, 0.4, 0.2, 0.2]), rng.normal(size=300)
     wage = np.array([0.0, 6.0, 2.0, 9.0])[region] + rng.normal(size=300)
     table = pandas.DataFrame({"region": np.array(list("nsew"))[region], "age": age, "wage": wage})
-    *_, last = bootstrap_effects(AnalyticDAG(), table, 3, on="wage")
-    assert last.cause == "region"
-    assert last.n_resamples == 0
-    assert np.isnan(last.value)
+    model = AnalyticDAG(knowledge=Knowledge(required_edges=[("region", "wage")]))
+    rows = bootstrap_effects(model, table, 5, on="wage")
+    found = {row.cause_level: row for row in rows if row.cause == "region"}
+    assert set(found) == set("new")
+    for level, value in zip("new", (-6.0, -4.0, 3.0), strict=True):
+        assert found[level].value == pytest.approx(value, abs=0.3)
+        assert found[level].low < value + 0.3
+        assert (found[level].reference, found[level].certain_share) == ("s", 1.0)
+    (plain,) = [row for row in rows if row.cause == "age"]
+    assert plain.cause_level == plain.reference == plain.outcome_level == ""
+    shares = bootstrap_effects(model, table, 3, on="region")
+    assert {(row.cause, row.outcome_level) for row in shares} == {
+        (cause, level) for cause in ("age", "wage") for level in "nsew"
+    }
+    assert all(row.n_resamples == 3 for row in shares)

@@ -7,7 +7,8 @@
 - ``joint``: `joint_effect`, several causes at once;
 - ``table``: `effects`, all pairs or everything that moves one outcome;
 - ``what_if``: `sample` and `intervene`, rows and distributions when columns are set;
-- ``what_if_levels``: the same in a table with categories;
+- ``what_if_levels``: what these are made of, column by column;
+- ``words``: how values are said: numbers, or the words of levels;
 - ``check``: `check_graph` and `fit_graph`, for a graph from anywhere;
 - ``hidden``: pairs that look as if they had a common cause that was not measured;
 - ``known``: what these are computed from: a class of graphs and the moments of the data;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from analyticdag.effects.summary import adjustment_sets, interval_of, members, s
 
 # Values that agree to so many digits, in the units of the columns, are one.
 _DIGITS = 9
+# A level of the cause and one of the outcome.
+Pair: TypeAlias = tuple[str, str]
 
 
 def level_effect(known: Known, x: int, y: int, neighbours: list[int], level: float) -> Effect:
@@ -44,6 +46,36 @@ def level_effect(known: Known, x: int, y: int, neighbours: list[int], level: flo
         **(adjustment_sets(known, every[0], x, y) if identified else {}),
         **members(known.counts((x,) if neighbours else ()), reached),
     )
+
+
+def level_values(known: Known, every: list[Equations], x: int, y: int) -> dict[Pair, FloatArray]:
+    """Return the effect of each level of x on each of y in every member, by their names.
+
+    That of the reference of x, which the others are compared with, is zero; a number has one level
+    without a name.
+    """
+    levels = known.levels
+    assert levels is not None
+    causes, outcomes = levels.labels[x] or ("",), levels.labels[y] or ("",)
+    tables = np.array([_values(one, x, y) for one in every])
+    if levels.labels[x]:
+        tables = np.concatenate([tables, np.zeros_like(tables[:, :1])], axis=1)
+    return {
+        (cause, outcome): tables[:, a, b]
+        for a, cause in enumerate(causes)
+        for b, outcome in enumerate(outcomes)
+    }
+
+
+def _values(equations: Any, x: int, y: int) -> FloatArray:
+    """Return effects (levels of x, levels of y) in one member; x has no row for its reference."""
+    assert isinstance(equations, LevelEquations)
+    levels = equations.levels
+    own, other = levels.of(x), levels.of(y)
+    values = equations.set(x).paths[np.ix_(own, other)] * levels.sd[other] / levels.sd[own, None]
+    if levels.labels[y]:  # the reference loses what the others gain
+        values = np.column_stack([values, 0.0 - values.sum(axis=1)])
+    return values
 
 
 def _rows(

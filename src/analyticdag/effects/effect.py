@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 
 from analyticdag._schema import plain
 
-# What an interval leaves out, and who does not; resamples are not asked for effects of levels.
-_GIVEN = "the interval takes the graph as given"
-_LEARNED = (
-    f"{_GIVEN}; for one that knows that the graph was learned: "
+# What an interval leaves out, and who does not.
+_GIVEN = (
+    "the interval takes the graph as given; for one that knows that the graph was learned: "
     "analyticdag.stability.bootstrap_effects"
 )
 # What a common cause that was not measured does to an effect, in one clause.
@@ -115,7 +114,7 @@ class Effect:
     @property
     def note(self) -> str:
         """What the intervals leave out."""
-        return _GIVEN if self.levels else _LEARNED
+        return _GIVEN
 
     def sentence(self, units: Mapping[Hashable, str] | None = None) -> str:
         """Say the effect in one line; `units` names what the columns are measured in."""

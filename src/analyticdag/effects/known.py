@@ -22,7 +22,7 @@ from analyticdag.effects.levels import LevelColumns, LevelEquations
 from analyticdag.errors import InputError, ParameterError
 from analyticdag.graphs.cpdag import count_members, member_of, open_edges, orientations
 from analyticdag.moments import Moments
-from analyticdag.tables.recipe import Kind
+from analyticdag.tables.recipe import Column, Kind
 
 # With more open edges than this, 2^10 orientations or more are possible: too many to list.
 MOST_OPEN = 10
@@ -54,6 +54,7 @@ class Known:
     mean: FloatArray
     categories: frozenset[int] = frozenset()
     levels: LevelColumns | None = None  # of a table with categories; not in a run of old
+    columns: tuple[Column, ...] = ()  # how the table was read; nothing of plain numbers
 
     @classmethod
     def of(cls, model: Any) -> Known:
@@ -79,6 +80,9 @@ class Known:
         varies = model.noise_variances_ > 0
         moments = replace(moments, covariances=moments.covariances * np.outer(varies, varies))
         known = cls.standardised(names, edges, member, moments, model.mean_, model.scale_)
+        if model.recipe_ is not None:
+            taken = tuple(column for column in model.recipe_.columns if column.taken)
+            known = replace(known, columns=taken)
         levels: LevelColumns | None = getattr(model, "level_columns_", None)
         if levels is None:
             return replace(known, categories=_categories(model, names))
@@ -104,6 +108,19 @@ class Known:
     def equations(self) -> Equations:
         """The equations of the member."""
         return self._made(self.member)
+
+    def by_columns(self) -> Known:
+        """Return the same with `levels`, of a table without categories too: a column a node."""
+        if self.levels is not None:
+            return self
+        own = replace(
+            self.moments, means=np.tile(self.mean / self.sd, (len(self.moments.means), 1))
+        )
+        nothing: tuple[tuple[()], ...] = ((),) * len(self.names)
+        sizes = np.ones(len(self.names), dtype=np.int64)
+        return replace(
+            self, levels=LevelColumns(own.scaled(1.0 / self.sd), sizes, nothing, nothing)
+        )
 
     def _made(self, graph: BoolArray) -> Equations:
         if self.levels is None:

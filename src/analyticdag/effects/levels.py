@@ -79,17 +79,14 @@ class LevelColumns:
         return np.column_stack(columns).astype(np.float64)
 
     def expected(self, graph: BoolArray, values: FloatArray) -> FloatArray:
-        """Return what the causes of each node make of it, row by row: of a category, its code."""
+        """Return what the causes of each node make of its columns, row by row."""
         means, sd = self.moments.means[0], self.sd
         equations = Equations(self.joined(graph), self.moments.scaled(sd))
         rows = (self.expanded(values) - means) / sd
-        found = np.empty(values.shape)
-        for k, codes in enumerate(self.codes):
+        found = np.empty(rows.shape)
+        for k in range(len(self.sizes)):
             own = self.of(k)
-            columns = rows @ from_outside(equations.weights, own) * sd[own] + means[own]
-            if codes:
-                columns = codes[-1] + columns @ (np.array(codes[:-1]) - codes[-1])[:, None]
-            found[:, k] = columns[:, 0]
+            found[:, own] = rows @ from_outside(equations.weights, own) * sd[own] + means[own]
         return found
 
 

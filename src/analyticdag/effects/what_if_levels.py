@@ -1,40 +1,39 @@
-"""What if, in a table with categories: rows drawn level by level, shares after an intervention.
+"""What if, column by column: what is set, rows drawn, distributions, and answers in words.
 
 Equations are those between the columns of all levels (`levels.py`), so the expected share of a
-level is linear in the causes. Where rows are drawn, shares below zero count as zero, those of one
-row are made to add up to one, and a level is drawn by them.
+level is linear in the causes. Where rows are drawn, a level is drawn by its share (`words.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy import special
 
-from analyticdag._parameters import LARGEST, number
 from analyticdag._typing import FloatArray, IntArray
 from analyticdag.effects.equations import Equations
 from analyticdag.effects.known import Known
 from analyticdag.effects.levels import LevelColumns, LevelEquations, from_outside
-from analyticdag.errors import InputError, MissingDependencyError
+from analyticdag.effects.words import Number, shares_of, spoken
+from analyticdag.errors import MissingDependencyError
 from analyticdag.graphs import topological_order
 
 
-def set_levels(known: Known, levels: LevelColumns, do: Mapping[Hashable, Any]) -> dict[int, float]:
-    """Return the set columns by their place, in standard units; a category is set to a level."""
+def columns_of(known: Known) -> LevelColumns:
+    """Return the columns of all nodes, of which a table without categories has one each."""
+    return cast("LevelColumns", known.by_columns().levels)
+
+
+def set_levels(known: Known, do: Mapping[Hashable, Any]) -> dict[int, float]:
+    """Return the set columns by their place, in standard units."""
+    levels, words = columns_of(known), spoken(known)
     means, sd = levels.moments.means[0], levels.sd
     setting: dict[int, float] = {}
     for name, value in do.items():
         node = known.position(name, "do")
-        labels = levels.labels[node]
-        if labels and value not in labels:
-            raise InputError(
-                f"do[{name!r}]={value!r} is none of the levels of the category: {list(labels)[:12]}"
-            )
-        amounts = [float(value == label) for label in labels[:-1]]
-        amounts = amounts or [number(f"do[{name!r}]", value, -LARGEST)]
+        amounts = words[node].amounts(value)
         for column, amount in zip(levels.of(node).tolist(), amounts, strict=True):
             setting[column] = (amount - float(means[column])) / float(sd[column])
     return setting
@@ -58,23 +57,24 @@ def distributions(
 
 
 def drawn(
-    equations: LevelEquations, setting: dict[int, float], n: int, rng: np.random.Generator
-) -> list[FloatArray | IntArray]:
-    """Draw n rows, node by node: numbers, or places of levels, the reference last."""
-    levels, columns = equations.levels, equations.columns
+    known: Known, setting: dict[int, float], n: int, rng: np.random.Generator
+) -> dict[Hashable, Any]:
+    """Draw n rows of the member, node by node; what is drawn by name, in words where it has any."""
+    levels, words = columns_of(known), spoken(known)
+    columns = cast("LevelEquations", known.by_columns().equations).columns
     rows = np.zeros((n, len(columns.graph)))
-    found: list[FloatArray | IntArray] = [np.zeros(n)] * len(levels.sizes)
-    for node in topological_order(equations.graph).tolist():
+    found: dict[Hashable, Any] = dict.fromkeys(known.names)
+    for node in topological_order(known.member).tolist():
         own = levels.of(node)
         if own[0] in setting:
             rows[:, own] = [setting[column] for column in own.tolist()]
-        elif levels.labels[node]:
+        elif words[node].shares:
             rows[:, own] = _drawn_level(columns, levels, rows, own, rng)
         else:
             noise = rng.standard_normal(n) * np.sqrt(columns.variances[own[0]])
             rows[:, own[0]] = rows @ columns.weights[:, own[0]] + noise
         values = rows[:, own] * levels.sd[own] + levels.moments.means[0][own]
-        found[node] = _places(values) if levels.labels[node] else values[:, 0]
+        found[known.names[node]] = words[node].said(values)
     return found
 
 
@@ -85,31 +85,37 @@ def _drawn_level(
     own: IntArray,
     rng: np.random.Generator,
 ) -> FloatArray:
-    """Return the columns of a category, in standard units, for levels drawn by their shares."""
+    """Return the columns of a node, in standard units, for levels drawn by their shares."""
     means, sd = levels.moments.means[0][own], levels.sd[own]
-    shares = np.maximum(rows @ from_outside(columns.weights, own) * sd + means, 0.0)
-    shares = np.column_stack([shares, np.maximum(1.0 - shares.sum(axis=1), 0.0)])
-    ends = np.cumsum(shares / shares.sum(axis=1, keepdims=True), axis=1)
+    shares = shares_of(rows @ from_outside(columns.weights, own) * sd + means)
+    ends = np.cumsum(shares, axis=1)
     place = (rng.random((len(rows), 1)) > ends[:, :-1]).sum(axis=1)
     unit: FloatArray = ((place[:, None] == np.arange(len(own))) - means) / sd
     return unit
 
 
-def _places(values: FloatArray) -> IntArray:
-    """Return which level each row has, the reference last."""
-    marks = np.column_stack([values, 1.0 - values.sum(axis=1)])
-    places: IntArray = marks.argmax(axis=1)
-    return places
+def predicted(known: Known, expected: FloatArray, node: int | None) -> Any:
+    """Return expected columns as an answer: of levels, which are in a data frame, their shares."""
+    levels, words = columns_of(known), spoken(known)
+    chosen = range(len(words)) if node is None else [node]
+    told = [_expected_of(words[k], expected[:, levels.of(k)]) for k in chosen]
+    if not any(words[k].in_words and words[k].shares for k in chosen):
+        rows = np.column_stack(told)
+        return rows if node is None else rows[:, 0]
+    names = [name for k in chosen for name in words[k].shares or (words[k].name,)]
+    if node is not None:
+        names = list(words[node].labels)
+    return data_frame(dict(zip(names, np.column_stack(told).T, strict=True)))
 
 
-def frame_of(known: Known, levels: LevelColumns, found: list[FloatArray | IntArray]) -> Any:
-    """Return rows as a data frame, levels in words."""
+def _expected_of(word: Number, means: FloatArray) -> FloatArray:
+    return shares_of(means)[:, : len(word.shares)] if word.shares else means
+
+
+def data_frame(columns: Mapping[Hashable, Any]) -> Any:
+    """Return columns as a data frame."""
     try:
         import pandas as pd
     except ImportError as error:
         raise MissingDependencyError("pandas", "data") from error
-    columns = {
-        name: np.array(levels.labels[k], dtype=object)[values] if levels.labels[k] else values
-        for k, (name, values) in enumerate(zip(known.names, found, strict=True))
-    }
     return pd.DataFrame(columns)

@@ -29,7 +29,6 @@ from analyticdag._watch import watched
 from analyticdag.acyclicity import Acyclicity
 from analyticdag.effects import Outcome, intervene, sample
 from analyticdag.effects.levels import LevelColumns
-from analyticdag.effects.what_if import target_place
 from analyticdag.errors import NotConvergedWarning, ParameterError, ScaleWarning
 from analyticdag.fitting.checkpoint import held_checkpoint
 from analyticdag.fitting.edges import FixedBy
@@ -53,10 +52,10 @@ from analyticdag.linear.rows import (
     chosen,
     comes_in_batches,
     completed,
-    expected_rows,
     from_batches,
     from_seen,
     mean_log_likelihood,
+    predictions,
     refuse_beside_batches,
     seen_so_far,
     used_rows,
@@ -324,7 +323,8 @@ class AnalyticDAG(HasLadder, GraphEstimator):
     ) -> Any:
         """Draw n rows from the learned equations; columns in `do` are set to its values.
 
-        With categories, which `do` sets to a level, the rows are a data frame with levels in words.
+        `do` sets a category or a yes/no column to a level, as in {"colour": "red"}; where there are
+        such words, the rows are a data frame.
         Where open edges matter, the rows are of one member of the class, and a warning says so."""
         check_is_fitted(self)
         return sample(self, n, do, seed=seed)
@@ -332,23 +332,23 @@ class AnalyticDAG(HasLadder, GraphEstimator):
     def intervene(self, do: Mapping[Hashable, Any], *, level: float = 0.95) -> list[Outcome]:
         """Return the distribution of every column when those in `do` are set to its values.
 
-        Where open edges matter, the range over the members of the class, and a warning.
+        Of levels, as in {"colour": "red"}, the shares. Where open edges matter, the range over the
+        members of the class, and a warning.
         """
         check_is_fitted(self)
         return intervene(self, do, level=level)
 
-    def predict(self, X: Any, target: Hashable | None = None) -> FloatArray:
+    def predict(self, X: Any, target: Hashable | None = None) -> Any:
         """Return what the learned equations expect of `target`, or of every column, in each row.
 
+        Where a column has levels in words, the probabilities of these, in a data frame.
         From direct causes in `graph_` only; where open edges matter to a target, with a warning.
-        For a gap (missing="em") stands what the rest of the row makes of it, for a level its score.
+        For a gap (missing="em") stands what the rest of the row makes of it.
         """
         check_is_fitted(self)
         if self.loss_traits_.binary:
             raise ParameterError(f"predict is for linear equations, not for loss={self.loss_!r}")
-        values = completed(self, check_table(self, X, reset=False))
-        expected = expected_rows(self, values)
-        return expected if target is None else expected[:, target_place(self.class_graph_, target)]
+        return predictions(self, completed(self, check_table(self, X, reset=False)), target)
 
     @property
     def slopes_(self) -> FloatArray:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Hashable, Iterable, Iterator, Set
 from typing import Any
 
 import narwhals as nw
@@ -32,6 +32,9 @@ from analyticdag._tables import NamedColumns
 from analyticdag._threads import one_blas_thread
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag._validation import check_table, column_names, remember_columns
+from analyticdag.effects.known import Known
+from analyticdag.effects.what_if import target_place
+from analyticdag.effects.what_if_levels import predicted
 from analyticdag.errors import DataError, ParameterError
 from analyticdag.fitting.cluster import is_on_cluster, names_of, of_cluster
 from analyticdag.fitting.rows import Seen, Summed
@@ -216,8 +219,14 @@ def implied(estimator: Any) -> Gaussian:
     return Gaussian(estimator.mean_, S * np.outer(estimator.scale_, estimator.scale_))
 
 
-def expected_rows(estimator: Any, X: FloatArray) -> FloatArray:
-    """Return what the equations make of every column from its causes, row by row."""
+def predictions(estimator: Any, X: FloatArray, target: Hashable | None) -> Any:
+    """Return what `predict` says of a target, or of every column; of levels, probabilities."""
+    place = None if target is None else target_place(estimator.class_graph_, target)
+    return predicted(Known.of(estimator), _expected(estimator, X), place)
+
+
+def _expected(estimator: Any, X: FloatArray) -> FloatArray:
+    """Return what the equations make of the columns of every node from its causes, row by row."""
     if estimator.level_columns_ is not None:
         found: FloatArray = estimator.level_columns_.expected(estimator.adjacency_matrix_ != 0, X)
         return found

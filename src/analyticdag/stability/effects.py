@@ -5,6 +5,9 @@ the whole procedure is repeated on resamples: learn a class, then take the effec
 way to point the open edges at x. All values of one resample share its weight. What is reported is
 their mean, in which share of it all x is a cause of y, and an interval: from the smallest possible
 effect to the largest, less a tail of resamples on either side.
+
+Effects of a category are told for each level, against the most frequent one of all rows; effects on
+one as changes of the shares of its levels. A resample without one of the levels does not count.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Hashable
+from itertools import product
 from typing import Any, NamedTuple
 
 import joblib
@@ -21,11 +25,13 @@ from analyticdag._parameters import jobs, level_of
 from analyticdag._tables import NamedColumns
 from analyticdag._typing import FloatArray
 from analyticdag._validation import check_table, column_names
+from analyticdag.effects.by_level import Pair, level_values
 from analyticdag.effects.known import MOST_OPEN, Known, position_of
 from analyticdag.errors import AnalyticDAGWarning
 from analyticdag.interventions import intervention_mask
 from analyticdag.stability.resamples import Data, Scheme, check_scheme, fitted_on
 from analyticdag.stability.run import refuse_batches, seed_of_bootstrap, single_threaded
+from analyticdag.tables.recipe import Column
 
 
 class AveragedEffect(NamedTuple):
@@ -36,7 +42,10 @@ class AveragedEffect(NamedTuple):
         them.
     cause_share : the share in which the cause has an effect on the outcome at all.
     certain_share : the share of resamples in which it has one in every graph of the class.
-    n_resamples : how many resamples could be used; in the others open edges were too many to list.
+    n_resamples : how many resamples could be used; in the others open edges were too many to list,
+        or a level had no rows.
+    cause_level, reference : of a category, the level and the one that it is compared with.
+    outcome_level : of a category, the level whose share changes.
     """
 
     cause: Hashable
@@ -47,6 +56,9 @@ class AveragedEffect(NamedTuple):
     cause_share: float
     certain_share: float
     n_resamples: int
+    cause_level: str = ""
+    reference: str = ""
+    outcome_level: str = ""
 
 
 def bootstrap_effects(
@@ -87,41 +99,80 @@ def bootstrap_effects(
             work(single, (table, mask), scheme, k, os.getpid(), outcomes)
             for k in range(n_resamples)
         )
-    rows = [_averaged(names[x], names[y], [one[x, y] for one in found], level) for x, y in found[0]]
+    levels = _levels(values, probe)
+    rows = [
+        row
+        for x, y in found[0]
+        for row in _told(
+            names[x], names[y], [one[x, y] for one in found], (levels[x], levels[y]), level
+        )
+    ]
     told = [row for row in rows if row.n_resamples]
     untold = [row for row in rows if not row.n_resamples]
     return [*sorted(told, key=lambda row: (-row.cause_share, -abs(row.value))), *untold]
 
 
+def _levels(values: FloatArray, probe: Any) -> list[tuple[str, ...]]:
+    """Return the levels of categories, the most frequent first; of other columns one, unnamed."""
+    recipe = getattr(probe, "recipe_", None)
+    if recipe is None:
+        return [("",)] * values.shape[1]
+    taken = [column for column in recipe.columns if column.taken]
+    return [_by_frequency(column, own) for column, own in zip(taken, values.T, strict=True)]
+
+
+def _by_frequency(column: Column, values: FloatArray) -> tuple[str, ...]:
+    named = zip(column.scores, column.levels, strict=False)  # only a category has scores
+    counts = {level: int((values == score).sum()) for score, level in named}
+    return tuple(sorted(counts, key=lambda level: -counts[level])) or ("",)
+
+
 def _effects_on(
     estimator: Any, data: Data, scheme: Scheme, resample: int, parent: int, outcomes: list[int]
-) -> dict[tuple[int, int], FloatArray]:
-    """Return for each cause and outcome the possible effects in one resample.
-
-    NaN where they are too many, or where a category is on the way.
-    """
+) -> dict[tuple[int, int], dict[Pair, FloatArray]]:
+    """Return for each cause and outcome the possible effects in one resample, by their levels."""
     known = Known.of(fitted_on(estimator, data, scheme, resample, parent))
     causes = range(len(known.names))
     return {(x, y): _possible(known, x, y) for y in outcomes for x in causes if x != y}
 
 
-def _possible(known: Known, x: int, y: int) -> FloatArray:
-    if known.category_between(x, y) is not None:
-        return np.array([np.nan])
+def _possible(known: Known, x: int, y: int) -> dict[Pair, FloatArray]:
+    """Return the possible effects by level; nothing where they are too many."""
     if known.settled(x)[y]:
         every = [known.equations]
     elif len(known.open_at(x)) > MOST_OPEN:
-        return np.array([np.nan])
+        return {}
     else:
         every = known.choices((x,))
+    if known.category_between(x, y) is not None:
+        return level_values(known, every, x, y)
     unit = known.sd[y] / known.sd[x]
-    return np.array([equations.paths[x, y] * unit for equations in every])
+    return {("", ""): np.array([equations.paths[x, y] * unit for equations in every])}
+
+
+def _told(
+    cause: Hashable,
+    outcome: Hashable,
+    found: list[dict[Pair, FloatArray]],
+    levels: tuple[tuple[str, ...], tuple[str, ...]],
+    level: float,
+) -> list[AveragedEffect]:
+    """Return a row for each level of the cause but the first, and each level of the outcome."""
+    (reference, *others), outcomes = levels
+    rows = []
+    for own, other in product(others or [reference], outcomes):
+        used = [one for one in found if {(own, other), (reference, other)} <= set(one)]
+        values = [
+            one[own, other] - one[reference, other] if others else one[own, other] for one in used
+        ]
+        row = _averaged(cause, outcome, values, level)
+        rows.append(row._replace(cause_level=own, reference=reference, outcome_level=other))
+    return rows
 
 
 def _averaged(
-    cause: Hashable, outcome: Hashable, found: list[FloatArray], level: float
+    cause: Hashable, outcome: Hashable, used: list[FloatArray], level: float
 ) -> AveragedEffect:
-    used = [values for values in found if not np.isnan(values).any()]
     if not used:
         nan = float("nan")
         return AveragedEffect(cause, outcome, nan, nan, nan, nan, nan, 0)

@@ -1,0 +1,158 @@
+"""How the values of a column are said: as numbers, or in the words of its levels.
+
+    spoken(known)      one for each column
+
+Each says what its columns are set to for a value of `do`, which shares it has, and what drawn
+values are called. A category has a column for each level but the last of `labels`, a yes/no column
+one for its second level; on these a mean is a share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from analyticdag._parameters import LARGEST, number, shown
+from analyticdag._typing import FloatArray
+from analyticdag.effects.known import Known
+from analyticdag.errors import InputError
+from analyticdag.tables.recipe import Column, Kind, key_of, level_of
+
+# A yes/no column with gaps has not quite the variance of 0 and 1.
+_ROUGHLY, _EXACTLY = 0.05, 1e-9
+
+
+@dataclass(frozen=True)
+class Number:
+    """A column of numbers."""
+
+    name: Hashable
+    labels: tuple[str, ...] = ()
+    in_words = False
+
+    @property
+    def shares(self) -> tuple[Hashable, ...]:
+        """What the shares of its levels are called; nothing where it has a mean instead."""
+        return ()
+
+    def amounts(self, value: Any) -> list[float]:
+        """Return what its columns are set to."""
+        return [number(f"do[{self.name!r}]", value, -LARGEST)]
+
+    def said(self, values: FloatArray) -> Any:
+        """Return what drawn values, a column for each of its own, are called."""
+        return values[:, 0]
+
+    def place(self, value: Any) -> int:
+        """Return which of its levels a word is."""
+        keys = list(map(key_of, self.labels))
+        if level_of(value) not in keys:
+            levels = ", ".join(map(shown, self.labels[:12]))
+            raise InputError(
+                f"do[{self.name!r}]={shown(value)} is none of the levels of the column: {levels}"
+            )
+        return keys.index(level_of(value))
+
+
+@dataclass(frozen=True)
+class Scale(Number):
+    """An ordered column, which counts by the places of its levels from low to high."""
+
+    in_words = True
+
+    def amounts(self, value: Any) -> list[float]:
+        """Return the place of a level; a number stays one."""
+        return [float(self.place(value))] if isinstance(value, str) else super().amounts(value)
+
+    def said(self, values: FloatArray) -> Any:
+        """Return the closest levels."""
+        places = np.clip(np.rint(values[:, 0]), 0, len(self.labels) - 1).astype(np.int64)
+        return np.array(self.labels, dtype=object)[places]
+
+
+@dataclass(frozen=True)
+class ZeroOne(Number):
+    """A column of 0 and 1, whose mean is the share of 1."""
+
+    @property
+    def shares(self) -> tuple[Hashable, ...]:
+        """The share of 1 goes by the name of the column; that of 0 is not told."""
+        return (self.name,)
+
+    def amounts(self, value: Any) -> list[float]:
+        """Return the number; between 0 and 1 it is a share."""
+        return [number(f"do[{self.name!r}]", value, 0.0, 1.0)]
+
+    def said(self, values: FloatArray) -> Any:
+        """Return 0 and 1 without rounding errors."""
+        return np.round(values[:, 0], 12)
+
+
+@dataclass(frozen=True)
+class Levels(Number):
+    """A category: a column for each level but the last."""
+
+    in_words = True
+
+    @property
+    def shares(self) -> tuple[Hashable, ...]:
+        """Name and level."""
+        return tuple(f"{self.name}: {label}" for label in self.labels)
+
+    def amounts(self, value: Any) -> list[float]:
+        """Return one for the column of the level, zero for the others."""
+        place = self.place(value)
+        return [float(place == k) for k in range(len(self.labels) - 1)]
+
+    def said(self, values: FloatArray) -> Any:
+        """Return the levels whose columns hold one."""
+        marks = np.column_stack([values, 1.0 - values.sum(axis=1)])
+        return np.array(self.labels, dtype=object)[marks.argmax(axis=1)]
+
+
+@dataclass(frozen=True)
+class YesNo(Levels):
+    """Two levels in words; the first of `labels` is 1."""
+
+    def amounts(self, value: Any) -> list[float]:
+        """Return 1 or 0, also for these numbers themselves."""
+        if value in (0, 1) and not isinstance(value, str):
+            return [float(value)]
+        return super().amounts(value)
+
+
+def spoken(known: Known) -> tuple[Number, ...]:
+    """Return how the values of each column are said."""
+    return tuple(_spoken(known, k) for k in range(len(known.names)))
+
+
+def _spoken(known: Known, k: int) -> Number:
+    name, labels = known.names[k], known.levels.labels[k] if known.levels else ()
+    if labels:
+        return Levels(name, labels)
+    column = known.columns[k] if known.columns else Column(str(name), Kind.NUMBER)
+    if column.levels and column.kind == Kind.YES_NO:
+        return YesNo(name, column.levels[::-1])
+    if column.levels and column.kind == Kind.ORDERED:
+        return Scale(name, column.levels)
+    return ZeroOne(name) if _is_zero_one(known, k, column.kind) else Number(name)
+
+
+def _is_zero_one(known: Known, k: int, kind: str) -> bool:
+    """Whether a column holds 0 and 1 only: no other numbers have this variance with this mean."""
+    expected = float(known.mean[k] * (1.0 - known.mean[k]))
+    allowed = (_ROUGHLY if kind == Kind.YES_NO else _EXACTLY) * expected
+    return expected > 0.0 and abs(float(known.sd[k]) ** 2 - expected) <= allowed
+
+
+def shares_of(means: FloatArray) -> FloatArray:
+    """Return the shares of all levels, the last included, for means of their columns (rows, k).
+
+    Means are linear in the causes: below zero they count as zero, and all are made to sum to one.
+    """
+    shares = np.maximum(np.column_stack([means, 1.0 - means.sum(axis=1)]), 0.0)
+    found: FloatArray = shares / shares.sum(axis=1, keepdims=True)
+    return found

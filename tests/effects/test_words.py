@@ -1,0 +1,145 @@
+"""What if, in the words of the table: yes/no columns, ordered ones, columns of 0 and 1."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from analyticdag import AnalyticDAG, Knowledge
+from analyticdag.errors import AnalyticDAGError, InputError, ParameterError
+from analyticdag.io import load_run, record_of, save_run
+
+pandas = pytest.importorskip("pandas")
+N = 2000
+
+
+def shop() -> Any:
+    """Price and colour act on whether something is bought, and that on what is spent."""
+    rng = np.random.default_rng(2)
+    colour = rng.choice(["red", "green", "blue"], N, p=[0.5, 0.3, 0.2])
+    price = rng.normal(10.0, 2.0, N) + 3.0 * (colour == "red")
+    bought = rng.random(N) < 1.0 / (1.0 + np.exp(0.5 * price - 5.0 - 2.0 * (colour == "blue")))
+    size = np.array(["small", "medium", "large"])[rng.choice(3, N, p=[0.3, 0.5, 0.2])]
+    spent = 5.0 + 20.0 * bought + 4.0 * (size == "large") + rng.normal(0.0, 3.0, N)
+    words = np.where(bought, "yes", "no")
+    columns = {"colour": colour, "price": price, "bought": words, "size": size, "spent": spent}
+    return pandas.DataFrame(columns)
+
+
+SHOP = shop()
+TIERS = Knowledge(tiers=[["colour", "size"], ["price"], ["bought"], ["spent"]])
+
+
+@pytest.fixture(scope="module")
+def model() -> AnalyticDAG:
+    return AnalyticDAG(n_jobs=1, knowledge=TIERS).fit(SHOP)
+
+
+@pytest.fixture(scope="module")
+def plain() -> AnalyticDAG:
+    """The same without a category."""
+    known = Knowledge(tiers=[["size"], ["price"], ["bought"], ["spent"]])
+    return AnalyticDAG(n_jobs=1, knowledge=known).fit(SHOP.drop(columns="colour"))
+
+
+def told(model: AnalyticDAG, do: dict[str, Any]) -> dict[Any, Any]:
+    return {row.name: row for row in model.intervene(do)}
+
+
+@pytest.mark.parametrize("which", ["model", "plain"])
+def test_a_yes_no_column_is_set_by_its_word(which: str, request: pytest.FixtureRequest) -> None:
+    model = request.getfixturevalue(which)
+    yes, no = (told(model, {"bought": word}) for word in ("yes", "NO"))
+    spent = SHOP.groupby("bought").spent.mean()
+    assert yes["spent"].mean == pytest.approx(spent["yes"], abs=0.3)
+    assert no["spent"].mean == pytest.approx(spent["no"], abs=0.3)
+    assert (yes["bought: yes"].mean, yes["bought: no"].mean) == pytest.approx((1.0, 0.0))
+    assert told(model, {"bought": 1}) == told(model, {"bought": True}) == yes
+
+
+def test_shares_of_levels_are_told_after_an_intervention(model: AnalyticDAG) -> None:
+    red = told(model, {"colour": "red"})
+    of_red = SHOP[SHOP.colour == "red"]
+    assert red["price"].mean == pytest.approx(of_red.price.mean(), abs=0.1)
+    assert red["bought: yes"].mean == pytest.approx((of_red.bought == "yes").mean(), abs=0.03)
+    assert red["bought: yes"].mean + red["bought: no"].mean == pytest.approx(1.0)
+    assert red["colour: red"].mean == red["colour: red"].low == pytest.approx(1.0)
+    assert red["colour: blue"].high == pytest.approx(0.0)
+    # Far from the data a line leaves [0, 1]; a share does not.
+    assert told(model, {"price": 60.0})["bought: no"].mean == 1.0
+
+
+@pytest.mark.parametrize("which", ["model", "plain"])
+def test_rows_hold_the_words_of_the_table(which: str, request: pytest.FixtureRequest) -> None:
+    model = request.getfixturevalue(which)
+    rows = model.sample(20_000, seed=0)
+    assert set(rows.bought) == {"yes", "no"}
+    assert set(rows["size"]) == {"small", "medium", "large"}
+    assert (rows.bought == "yes").mean() == pytest.approx((SHOP.bought == "yes").mean(), abs=0.02)
+    means, own = (frame.groupby("bought").spent.mean() for frame in (rows, SHOP))
+    assert dict(means) == pytest.approx(dict(own), abs=0.5)
+    set_to = model.sample(50, do={"bought": "yes", "size": "large"}, seed=0)
+    assert set(set_to.bought) == {"yes"}
+    assert set(set_to["size"]) == {"large"}
+    AnalyticDAG(n_jobs=1).fit(rows)  # such rows are a table again
+
+
+def test_predictions_are_probabilities_of_levels(model: AnalyticDAG) -> None:
+    colours = model.predict(SHOP, "colour")
+    assert sorted(colours.columns) == ["blue", "green", "red"]
+    np.testing.assert_allclose(colours.sum(axis=1), 1.0)
+    bought = model.predict(SHOP, "bought")
+    assert list(bought.columns) == ["yes", "no"]
+    assert bought.min().min() >= 0.0
+    assert bought.yes.mean() == pytest.approx((SHOP.bought == "yes").mean(), abs=0.02)
+    every = model.predict(SHOP)
+    assert {"colour: red", "bought: yes", "price", "size", "spent"} <= set(every.columns)
+    np.testing.assert_array_equal(every["bought: yes"], bought.yes)
+
+
+def test_a_run_from_disk_answers_the_same(model: AnalyticDAG, tmp_path: Path) -> None:
+    import narwhals as nw
+
+    from analyticdag.tables import look_at
+    from analyticdag.tables.cells import Cells
+
+    look, _ = look_at(Cells.of_frame(nw.from_native(SHOP)))
+    save_run(record_of(model, look=look), tmp_path / "run")
+    again = load_run(tmp_path / "run").to_estimator()
+    assert again.intervene({"bought": "yes"}) == model.intervene({"bought": "yes"})
+    pandas.testing.assert_frame_equal(again.sample(20, seed=1), model.sample(20, seed=1))
+
+
+def test_columns_of_0_and_1_stay_numbers() -> None:
+    table = SHOP.assign(bought=(SHOP.bought == "yes").astype(int))[["price", "bought", "spent"]]
+    known = Knowledge(tiers=[["price"], ["bought"], ["spent"]])
+    model = AnalyticDAG(n_jobs=1, knowledge=known).fit(table)
+    rows = model.sample(5000, seed=0)
+    assert isinstance(rows, np.ndarray)
+    assert set(rows[:, 1]) == {0.0, 1.0}
+    assert len(set(rows[:, 0])) == 5000
+    assert told(model, {"price": 60.0})["bought"].mean == 0.0
+    assert told(model, {"bought": 0.5})["spent"].mean == pytest.approx(15.8, abs=0.3)
+    assert 0.0 <= model.predict(table)[:, 1].min() <= model.predict(table)[:, 1].max() <= 1.0
+    with pytest.raises(ParameterError, match="at most 1"):
+        model.intervene({"bought": 2.0})
+
+
+@pytest.mark.parametrize(
+    ("do", "said"),
+    [
+        ({"bought": "maybe"}, r"none of the levels of the column: 'yes', 'no'"),
+        ({"bought": 0.5}, "none of the levels"),
+        ({"size": "huge"}, "'small', 'medium', 'large'"),
+        ({"price": "high"}, "must be a number"),
+        ({"color": "red"}, "is no column"),
+    ],
+)
+def test_other_words_are_refused_in_a_line(model: AnalyticDAG, do: Any, said: str) -> None:
+    with pytest.raises(AnalyticDAGError, match=said) as refused:
+        model.intervene(do)
+    assert "\n" not in str(refused.value)
+    assert isinstance(refused.value, InputError | ParameterError)
