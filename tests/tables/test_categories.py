@@ -27,17 +27,27 @@ def look(**columns: list[str]) -> tuple[object, np.ndarray]:
 
 def test_frequent_levels_stand_for_themselves_and_rare_ones_are_one() -> None:
     texts = ["a"] * 50 + ["b"] * 30 + ["c"] * 6 + ["d"] * 5
-    assert group_levels(texts) == ("a", "b", OTHER)
+    assert group_levels(texts) == (("a", "b", OTHER), ())
     many = [f"town {k:02d}" for k in range(40) for _ in range(FEWEST_ROWS + k)]
-    levels = group_levels(many)
+    levels, merged = group_levels(many)
     assert len(levels) == MOST_LEVELS
     assert levels[0] == "town 39"
     assert levels[-1] == OTHER
+    assert merged == ()
 
 
-def test_the_rest_takes_a_level_along_where_it_is_too_small_itself() -> None:
-    assert group_levels(["a"] * 50 + ["b"] * 30 + ["c"] * 3) == ("a", OTHER)
-    assert group_levels(["a"] * 50 + ["b"] * 3) == (OTHER,)
+def test_a_handful_of_rare_rows_counts_with_the_most_frequent_level() -> None:
+    assert group_levels(["b"] * 30 + ["a"] * 50 + ["c"] * 3) == (("a", "b"), ("c",))
+    assert group_levels(["a"] * 50 + ["b"] * 3 + ["c"] * 2) == (("a",), ("b", "c"))
+    texts = [*CITY.tolist()[:-4], "Quito", "Quito", "Bonn", "Bern"]
+    found, values = look(city=texts, y=[str(v) for v in Y])
+    said = str(found.decisions[0])  # type: ignore[attr-defined]
+    assert "7 levels; 'Quito', 'Bern', 'Bonn': fewer than 10 rows, so counted with 'Rome'" in said
+    (column, _) = found.columns  # type: ignore[attr-defined]
+    assert set(column.levels) == {"Rome", "Oslo", "Cairo", "Lima"}
+    np.testing.assert_array_equal(column.read(["quito", "Bern", "Rome"])[0], column.scores[0])
+    assert column.read(["Paris"])[1] == [0]  # never seen: not understood
+    assert np.isin(values[-4:, 0], column.scores[0]).all()
 
 
 def test_a_column_without_two_levels_of_ten_rows_is_left_out_and_the_audit_says_so() -> None:
@@ -50,14 +60,40 @@ def test_a_column_without_two_levels_of_ten_rows_is_left_out_and_the_audit_says_
 
 
 def test_the_audit_says_what_became_of_a_category() -> None:
-    texts = [*CITY.tolist()[:-5], "Quito", "Quito", "Bonn", "Bonn", "Bern"]
-    found, values = look(city=texts, y=[str(v) for v in Y])
+    rare = ["Quito"] * 9 + ["Bonn"] * 3 + ["Bern"]
+    found, values = look(city=[*CITY.tolist()[:-13], *rare], y=[str(v) for v in Y])
     assert values.shape == (N, 2)
     said = [str(one) for one in found.decisions]  # type: ignore[attr-defined]
     assert said == [
-        "'city' is a category: taken as one variable (7 levels, of which the 4 rarest are one)"
+        "'city' is a category: taken as one variable (7 levels, of which the 3 rarest are one)"
     ]
     assert found.options == ("--kind", "city=category")  # type: ignore[attr-defined]
+
+
+def test_a_comma_in_a_level_is_no_reason_to_leave_it_out_of_the_options() -> None:
+    texts = np.where(CITY == "Rome", "Rome, Italy", CITY).tolist()
+    two = np.where(CITY == "Rome", "yes, often", "no").tolist()
+    found, _ = look(city=texts, travels=two, y=[str(v) for v in Y])
+    assert found.options == ("--kind", "city=category", "--kind", "travels=yes/no")  # type: ignore[attr-defined]
+    again, _ = look_at(Cells(("travels",), (two,), range(N)), kinds={"travels": "yes/no"})
+    assert again.columns[0].levels == ("no", "yes, often")
+
+
+def test_a_copy_is_kept_as_what_it_is() -> None:
+    same = CITY.tolist()
+    answers = np.where(Y > 0.0, "yes", "no").tolist()
+    found, _ = look(**{"city": same, "town": same, "sunny": answers, "is sunny": answers})
+    said = [str(one) for one in found.decisions]  # type: ignore[attr-defined]
+    assert "'town' is a copy: left out (the same as 'city'); --kind town=category keeps it" in said
+    assert (
+        "'is sunny' is a copy: left out (the same as 'sunny'); --kind 'is sunny=no,yes' keeps it"
+        in said
+    )
+    names = [f"person {k // 40}" for k in range(N)]
+    found, _ = look(person_id=names, y=[str(v) for v in Y])
+    assert "--kind person_id=category keeps it" in str(found.decisions[0])  # type: ignore[attr-defined]
+    found, _ = look(person_id=[f"p{k}" for k in range(N)], y=[str(v) for v in Y])
+    assert "keeps it" not in str(found.decisions[0])  # type: ignore[attr-defined]
 
 
 def test_scores_have_mean_zero_variance_one_and_differ() -> None:

@@ -1,11 +1,13 @@
 """Categories: which levels stand for themselves, and a score for each.
 
-    group_levels(texts)            the levels of a column; rare ones are one level, "(other)"
+    group_levels(texts)            the levels of a column, and those that count with the first
     scored(columns, values)        codes of categories replaced by scores
 
 The rule: a level in fewer than ten rows says next to nothing, and with more than twelve levels a
 column would buy its edges dearly. So the eleven most frequent levels with ten rows or more stand
-for themselves, and the rest are one level. Where that leaves a single level the column is left out.
+for themselves, and the rest are one level, "(other)". Where the rest are fewer than ten rows in
+all, they count with the most frequent level, which a handful of rows hardly changes; as a level of
+their own, one outlier among them would make an edge. A column with a single level left is left out.
 
 A category has no size, so as a number it stands by *scores*: one for each level, with mean 0 and
 variance 1 over the rows, in the direction in which the means of the other columns differ most
@@ -30,8 +32,9 @@ MOST_LEVELS = 12
 _APART = 1e-6
 
 
-def group_levels(texts: Sequence[str]) -> tuple[str, ...]:
-    """Return the levels that stand for themselves, the most frequent first, and "(other)"."""
+def group_levels(texts: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the levels that stand for themselves, the most frequent first, perhaps "(other)"; and
+    the rare levels that count with the first."""
     spelled: dict[str, str] = {}
     for text in texts:
         spelled.setdefault(key_of(text), text)
@@ -40,11 +43,10 @@ def group_levels(texts: Sequence[str]) -> tuple[str, ...]:
     kept = [key for key in ranked if counts[key] >= FEWEST_ROWS]
     if len(ranked) > MOST_LEVELS:
         kept = kept[: MOST_LEVELS - 1]
-    left = len(texts) - sum(counts[key] for key in kept)
-    if 0 < left < FEWEST_ROWS and kept:
-        kept.pop()
-    levels = tuple(spelled[key] for key in kept)
-    return (*levels, OTHER) if left else levels
+    levels, rest = (tuple(map(spelled.__getitem__, keys)) for keys in (kept, ranked[len(kept) :]))
+    if not levels or sum(counts[key_of(level)] for level in rest) >= FEWEST_ROWS:
+        return (*levels, OTHER), ()
+    return levels, rest
 
 
 def scored(columns: Sequence[Column], values: FloatArray) -> tuple[tuple[Column, ...], FloatArray]:

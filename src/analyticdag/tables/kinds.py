@@ -69,12 +69,16 @@ ASKABLE = (*_VARIABLES, "date", "identifier", "text")
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """A column, why it was taken for what it is, its numbers, and cells that were not read."""
+    """A column, why it was taken for what it is, its numbers, and cells that were not read.
+
+    `kept_as` is the kind that would keep a column which is left out, if one would.
+    """
 
     column: Column
     why: str
     values: FloatArray | None = None
     strays: tuple[int, ...] = ()
+    kept_as: str = ""
 
     @property
     def repeated(self) -> bool:
@@ -123,11 +127,12 @@ def _of_numbers(column: Column, values: FloatArray, why: str = "") -> Found:
     if len(distinct) == 1:
         kind = Kind.CONSTANT
     elif whole and (reason := _counts_rows(column.name, values)):
-        return Found(_as(column, Kind.IDENTIFIER), reason)
+        return Found(_as(column, Kind.IDENTIFIER), reason, kept_as=Kind.NUMBER)
     elif len(distinct) == 2:
         kind = Kind.YES_NO
     elif whole and names_identifier(column.name):
-        return Found(_as(column, Kind.IDENTIFIER), _why_identifier(len(seen), len(distinct)))
+        why = _why_identifier(len(seen), len(distinct))
+        return Found(_as(column, Kind.IDENTIFIER), why, kept_as=Kind.NUMBER)
     elif whole and distinct[0] >= 0:
         is_scale = distinct[0] in (0, 1) and distinct[-1] <= _SCALE_TOP
         without_hole = distinct[-1] - distinct[0] == len(distinct) - 1
@@ -165,7 +170,9 @@ def _of_texts(name: str, cells: Sequence[Any], texts: list[str]) -> Found:
     for text in texts:
         spelled.setdefault(key_of(text), text)
     if names_identifier(name) and len(spelled) > 2:
-        return Found(Column(name, Kind.IDENTIFIER), _why_identifier(len(texts), len(spelled)))
+        kept_as = Kind.CATEGORY if _category(name, cells).column.taken else ""
+        why = _why_identifier(len(texts), len(spelled))
+        return Found(Column(name, Kind.IDENTIFIER), why, kept_as=kept_as)
     if len(spelled) == 1:
         return Found(Column(name, Kind.TEXT), f"the same text in every row, {short(texts[0])}")
     form = format_of(cells)
@@ -187,13 +194,17 @@ def _category(name: str, cells: Sequence[Any]) -> Found:
     """Return a category by the rule of `categories.py`: codes, until scores are known."""
     texts = [_level_text(cell) for cell in cells if text_of(cell)]
     n_levels = len(set(map(key_of, texts)))
-    column = Column(name, Kind.CATEGORY, group_levels(texts))
+    levels, merged = group_levels(texts)
+    column = Column(name, Kind.CATEGORY, levels, merged=merged)
     if not column.taken:
         why = f"{n_levels} levels, no two of which have {FEWEST_ROWS} rows or more"
         return Found(column, why)
     why, rare = f"{n_levels} levels", n_levels - len(column.levels) + 1
     if column.levels[-1] == OTHER and rare > 1:
         why += f", of which the {rare} rarest are one"
+    if merged:
+        few = f"fewer than {FEWEST_ROWS} rows, so counted with {short(levels[0])}"
+        why += f"; {', '.join(map(short, merged[:3]))}{' …' if len(merged) > 3 else ''}: {few}"
     return Found(column, why, column.read(cells)[0])
 
 

@@ -139,7 +139,8 @@ def _without_copies(found: list[Found], kinds: Mapping[str, Any]) -> list[Found]
         if one.column.taken and one.column.kind != Kind.CONSTANT and len(_values(one)) >= FEW_ROWS:
             name = first.setdefault(_values(one).tobytes(), one.column.name)
             if name != one.column.name and one.column.name not in kinds:
-                one = Found(Column(one.column.name, Kind.COPY), f"the same as {short(name)}")
+                why, kept_as = f"the same as {short(name)}", _asked(one.column)
+                one = Found(Column(one.column.name, Kind.COPY), why, kept_as=kept_as)
         result.append(one)
     return result
 
@@ -156,11 +157,9 @@ def _decision(found: Found, table: Cells, kinds: Mapping[str, Any]) -> Decision 
         return Decision(f"{short(name)} is {_KINDS[Kind(column.kind)]}", *_left_out(found))
     if not found.why:  # a number, and taken as it is
         return None
-    # A level with a comma in it cannot be said in this way; it is found again.
-    sayable = not any("," in level for level in column.levels)
-    option = _kind_option(name, _asked(column)) if sayable else ()
     done = f"{_DONE.get(Kind(column.kind), 'read')} ({found.why})"
-    return Decision(f"{short(name)} is {_KINDS[Kind(column.kind)]}", done, option)
+    what = f"{short(name)} is {_KINDS[Kind(column.kind)]}"
+    return Decision(what, done, _kind_option(name, _asked(column)))
 
 
 _KINDS = {
@@ -189,9 +188,9 @@ def _left_out(found: Found) -> tuple[str, tuple[str, ...]]:
         Kind.DATE: f"; --kind {quoted(name)}=days makes it a number",
         Kind.CATEGORY: "; if its levels have an order, "
         f"--kind {quoted(name)}=low,middle,high names them from low to high",
-        Kind.COPY: f"; --kind {quoted(name)}=number keeps it",
-        Kind.IDENTIFIER: f"; --kind {quoted(name)}=number keeps it",
     }.get(Kind(found.column.kind), "")
+    if found.kept_as:
+        advice = f"; --kind {quoted(f'{name}={found.kept_as}')} keeps it"
     if found.why == "as asked":
         return "left out as asked", ("--drop", name)
     return f"left out{why}{advice}", ("--drop", name)
@@ -203,10 +202,10 @@ def quoted(name: str) -> str:
 
 
 def _asked(column: Column) -> str:
-    """Return what a user would have to say to get this column."""
-    if column.kind == Kind.CATEGORY:
-        return column.kind
-    return ",".join(column.levels) if column.levels else column.kind
+    """Return what a user would have to say to get this column: its levels in order, or its kind."""
+    # A level with a comma in it cannot be said among others; by its kind the column is found again.
+    unsaid = column.kind == Kind.CATEGORY or any("," in level for level in column.levels)
+    return column.kind if unsaid or not column.levels else ",".join(column.levels)
 
 
 def _kind_option(name: str, asked: Any) -> tuple[str, ...]:

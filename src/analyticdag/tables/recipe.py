@@ -66,7 +66,8 @@ class Column:
     """One column: its kind, and what is needed to read its cells.
 
     `levels` are texts, the code of each is its place; `decimal` and `unit` say how its numbers are
-    written, `dates` in which format its dates are. `scores` are those of a category's levels.
+    written, `dates` in which format its dates are. `scores` are those of a category's levels;
+    `merged` are rare levels of one that count with the first.
     """
 
     name: str
@@ -76,6 +77,7 @@ class Column:
     unit: str = ""
     dates: str = ""
     scores: tuple[float, ...] = ()
+    merged: tuple[str, ...] = ()
 
     @property
     def taken(self) -> bool:
@@ -102,7 +104,8 @@ class Column:
         return values, [k for k in gaps if text_of(cells[k])]
 
     def _one_by_one(self, cells: Sequence[Any]) -> FloatArray:
-        code_of = {key_of(level): k for k, level in enumerate(self.levels)}
+        code_of = dict.fromkeys(map(key_of, self.merged), 0)
+        code_of |= {key_of(level): k for k, level in enumerate(self.levels)}
         rare = len(self.levels) - 1 if self.levels[-1:] == (OTHER,) else None
         style = Style(self.decimal, self.unit)
 
