@@ -71,7 +71,7 @@ def diagnose(
             checks.append(check_standardised_refit(estimator, X, table.var(axis=0), names))
     if look is not None:
         ordered = hasattr(estimator, "standardize") and len(values) == len(table)
-        residuals = _residuals(values, estimator.adjacency_matrix_ != 0) if ordered else None
+        residuals = _residuals(estimator, values) if ordered else None
         checks.append(check_together(look, residuals, names))
     return Diagnostics(tuple(checks))
 
@@ -108,7 +108,7 @@ def _of_lines(
 ) -> list[Check]:
     """Check what linear equations leave unexplained."""
     adjacency = np.asarray(estimator.adjacency_matrix_) != 0
-    residuals = _residuals(values, adjacency)
+    residuals = _residuals(estimator, values)
     by_shape = [
         (e.source, e.target)
         for e in getattr(estimator, "edges_", ())
@@ -140,7 +140,18 @@ def _undisturbed(estimator: Any, values: FloatArray) -> FloatArray:
     return values[~mask.any(axis=1)]
 
 
-def _residuals(values: FloatArray, adjacency: BoolArray) -> FloatArray:
-    """Return what least squares on the learned parents leaves; a path's weights are shrunk."""
-    centred = values - values.mean(axis=0)
-    return centred - centred @ weights_on_parents(Moments.of_rows(values), adjacency)
+def _residuals(estimator: Any, values: FloatArray) -> FloatArray:
+    """Return what least squares on the learned parents leaves; a path's weights are shrunk.
+
+    A category acts by all of its levels, and is what its scores are otherwise.
+    """
+    adjacency = np.asarray(estimator.adjacency_matrix_) != 0
+    centred, levels = values - values.mean(axis=0), getattr(estimator, "level_columns_", None)
+    if levels is None:
+        return centred - centred @ weights_on_parents(Moments.of_rows(values), adjacency)
+    columns = levels.expanded(values)
+    columns -= columns.mean(axis=0)
+    for j in range(values.shape[1]):
+        causes = columns[:, levels.of_nodes(np.flatnonzero(adjacency[:, j]))]
+        centred[:, j] -= causes @ np.linalg.lstsq(causes, centred[:, j])[0]
+    return centred

@@ -2,13 +2,14 @@
 
 A DAG implies that every node is independent of its non-descendants given its parents. For each
 pair that is not joined one such statement is tested, with the parents of the later of the two: by
-the partial correlation, corrected for the number of tests by Holm's method.
+the partial correlation, or, of a category, by the likelihood ratio of all its levels; corrected for
+the number of tests by Holm's method.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import networkx as nx
@@ -16,9 +17,16 @@ import numpy as np
 from scipy import special
 
 from analyticdag._parameters import level_of
-from analyticdag._tables import read_columns, refuse_nonfinite, refuse_out_of_range
-from analyticdag._typing import BoolArray, FloatArray
+from analyticdag._tables import (
+    NamedColumns,
+    read_columns,
+    refuse_nonfinite,
+    refuse_out_of_range,
+)
+from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.effects.known import Known
+from analyticdag.effects.levels import LevelColumns
+from analyticdag.effects.what_if_levels import columns_of
 from analyticdag.errors import InputError
 from analyticdag.graphs import (
     adjacency,
@@ -27,13 +35,19 @@ from analyticdag.graphs import (
     orient_with_knowledge,
     topological_order,
 )
-from analyticdag.least_squares import regressions
+from analyticdag.least_squares import block_log_det, regressions
 from analyticdag.moments import Moments
 from analyticdag.search import default_gamma, graph_score, search_orders
+from analyticdag.tables.categories import scored
+from analyticdag.tables.python import recipe_of
+from analyticdag.tables.recipe import Recipe
 
 
 class Independence(NamedTuple):
-    """One implied independence, and how clearly the data contradict it; `p_value` is corrected."""
+    """One implied independence, and how clearly the data contradict it; `p_value` is corrected.
+
+    Of a category, `partial_correlation` is the strength of all its levels, without a sign.
+    """
 
     first: Hashable
     second: Hashable
@@ -73,7 +87,7 @@ def fit_graph(graph: Any, data: Any) -> Known:
     `graph` is a networkx.DiGraph on the names of the columns, or a (d, d) matrix, [i, j] for
     i -> j. An edge in both directions is open.
     """
-    values, found = read_columns(data, "data")
+    values, found, recipe = _read(data)
     names: list[Hashable] = list(range(values.shape[1])) if found is None else found
     refuse_nonfinite(values, names, "data")
     refuse_out_of_range(values, names, "data")
@@ -81,7 +95,20 @@ def fit_graph(graph: Any, data: Any) -> Known:
     member = member_of(edges)
     topological_order(member, names)  # raises and names the cycle, if there is one
     moments = Moments.of_rows(values, np.zeros(values.shape, dtype=bool))
-    return Known.standardised(names, edges, member, moments, values.mean(axis=0))
+    known = Known.standardised(names, edges, member, moments, values.mean(axis=0))
+    levels = LevelColumns.of_rows(values, recipe)
+    places = () if levels is None else np.flatnonzero(levels.is_category).tolist()
+    taken = () if recipe is None else tuple(column for column in recipe.columns if column.taken)
+    return replace(known, categories=frozenset(places), levels=levels, columns=taken)
+
+
+def _read(data: Any) -> tuple[FloatArray, list[Hashable] | None, Recipe | None]:
+    """Return values, names, and how words were read, where there are any."""
+    recipe = recipe_of(data, None)
+    if recipe is None or isinstance(data, NamedColumns):
+        return *read_columns(data, "data"), recipe
+    columns, values = scored(recipe.columns, recipe.read(data, "data", gaps=()))
+    return values, list(recipe.names), Recipe(columns)
 
 
 def check_graph(graph: Any, data: Any, *, level: float = 0.05) -> GraphCheck:
@@ -89,16 +116,43 @@ def check_graph(graph: Any, data: Any, *, level: float = 0.05) -> GraphCheck:
     level_of(level)
     known = fit_graph(graph, data)
     tests = sorted(_corrected(list(_independences(known))), key=lambda test: test.p_value)
-    gamma = default_gamma("unequal")
-    best = search_orders(known.moments.S, known.moments.n_samples, score="unequal", gamma=gamma)
-    W = known.equations.weights
+    score, best_score, price = _scores(known)
     return GraphCheck(
         n_tests=len(tests),
         violated=tuple(test for test in tests if test.p_value <= level),
-        unsupported=tuple(_unsupported(known, best.price)),
-        score=graph_score(known.moments, W, score="unequal", gamma=gamma),
-        best_score=float(best.score),
+        unsupported=tuple(_unsupported(known, price)),
+        score=score,
+        best_score=best_score,
     )
+
+
+def _scores(known: Known) -> tuple[float, float, FloatArray]:
+    """Return the score of the graph, the best that a search finds, and the prices of edges."""
+    gamma, n = default_gamma("unequal"), known.moments.n_samples
+    if known.levels is None:
+        best = search_orders(known.moments.S, n, score="unequal", gamma=gamma)
+        own = graph_score(known.moments, known.equations.weights, score="unequal", gamma=gamma)
+        return own, float(best.score), np.full(known.member.shape, best.price)
+    # Compiled code: imported when it is used, so that importing the package stays cheap.
+    from analyticdag.search.block_engine import search_blocks
+    from analyticdag.search.price import block_prices
+
+    levels, order = known.levels, topological_order(known.member)
+    found = search_blocks(levels.moments, levels.sizes, starts={"given": order}, gamma=gamma)
+    prices = block_prices(found.price, levels.sizes)
+    own, best_score = (_block_score(levels, G, prices) for G in (known.member, found.adjacency))
+    return own, best_score, prices
+
+
+def _block_score(levels: LevelColumns, graph: BoolArray, prices: FloatArray) -> float:
+    """Return n·log det of what the parents leave of every node, and the prices of the edges."""
+    nodes = range(len(graph))
+    left = [_log_det(levels, j, np.flatnonzero(graph[:, j])) for j in nodes]
+    return levels.moments.n_samples * sum(left) + float(prices[graph].sum())
+
+
+def _log_det(levels: LevelColumns, j: int, parents: IntArray) -> float:
+    return block_log_det(levels.moments.S, levels.of(j), levels.of_nodes(parents))
 
 
 def _edges(graph: Any, names: list[Hashable]) -> BoolArray:
@@ -117,7 +171,7 @@ def _edges(graph: Any, names: list[Hashable]) -> BoolArray:
 
 def _independences(known: Known) -> Iterator[Independence]:
     """Yield one statement for each pair that is not joined."""
-    graph, names = known.member, known.names
+    graph, names, levels = known.member, known.names, columns_of(known)
     order = topological_order(graph)
     for place, j in enumerate(order.tolist()):
         parents = np.flatnonzero(graph[:, j])
@@ -125,18 +179,44 @@ def _independences(known: Known) -> Iterator[Independence]:
         if not len(others):
             continue
         given = tuple(names[k] for k in parents)
-        freedom = int(known.moments.samples_of[j]) - len(parents) - 2
-        for i, r in zip(others.tolist(), _partial(known, j, others, parents), strict=True):
-            yield Independence(names[i], names[j], given, float(r), _p_value(float(r), freedom))
+        found = _tests(levels, j, others, parents)
+        for i, (r, p_value) in zip(others.tolist(), found, strict=True):
+            yield Independence(names[i], names[j], given, r, p_value)
 
 
-def _partial(known: Known, j: int, others: Any, parents: Any) -> FloatArray:
-    """Return the correlations of j with others, given the parents."""
-    S = known.moments.covariance_of(j)
+def _tests(
+    levels: LevelColumns, j: int, others: IntArray, parents: IntArray
+) -> list[tuple[float, float]]:
+    """Return for each of the others how it goes with j given the parents, and the chance of it."""
+    inside = levels.of_nodes(parents)
+    freedom = levels.moments.n_samples - len(inside) - 2
+    first = levels.first
+    single = _partial(levels.moments, int(first[j]), first[others], inside)
+    found = [(float(r), _p_value(float(r), freedom)) for r in single]
+    for k, i in enumerate(others.tolist()):
+        size = int(levels.sizes[i] * levels.sizes[j])
+        if size > 1:
+            gain = _gain(levels, i, j, parents)
+            # Bartlett's factor: with few rows the plain ratio is too large.
+            rows = freedom + 1 - (levels.sizes[i] + levels.sizes[j] + 1) / 2.0
+            p_value = float(special.chdtrc(size, max(rows, 0.0) * gain))
+            found[k] = (float(np.sqrt(-np.expm1(-gain))), p_value)
+    return found
+
+
+def _gain(levels: LevelColumns, i: int, j: int, parents: IntArray) -> float:
+    """Return by how much i, beside the parents, lowers log det of j."""
+    return max(_log_det(levels, j, parents) - _log_det(levels, j, np.append(parents, i)), 0.0)
+
+
+def _partial(moments: Moments, j: int, others: IntArray, parents: IntArray) -> FloatArray:
+    """Return the correlations of a column with others, given the columns of the parents."""
+    S = moments.covariance_of(j)
     both = np.append(others, j)
-    inside = regressions(known.moments, np.array([j]), parents[None]).inverse[0]
+    inside = regressions(moments, np.array([j]), parents[None]).inverse[0]
     left = S[np.ix_(both, both)] - S[np.ix_(both, parents)] @ inside @ S[np.ix_(parents, both)]
-    sd = np.sqrt(np.maximum(np.diag(left), np.finfo(float).eps))
+    floor = np.finfo(float).eps * np.maximum(np.diag(S)[both], np.finfo(float).tiny)
+    sd = np.sqrt(np.maximum(np.diag(left), floor))
     return np.clip(left[-1, :-1] / sd[:-1] / sd[-1], -1.0, 1.0)
 
 
@@ -157,10 +237,10 @@ def _corrected(tests: list[Independence]) -> list[Independence]:
     return found
 
 
-def _unsupported(known: Known, price: float) -> Iterator[tuple[Hashable, Hashable]]:
+def _unsupported(known: Known, prices: FloatArray) -> Iterator[tuple[Hashable, Hashable]]:
     """Yield the edges that gain less in n·log(residual variance) than an edge costs."""
+    levels = columns_of(known)
     for i, j in np.argwhere(known.member).tolist():
         parents = np.setdiff1d(np.flatnonzero(known.member[:, j]), [i])
-        r = min(abs(float(_partial(known, j, np.array([i]), parents)[0])), 1.0 - 1e-15)
-        if -float(known.moments.samples_of[j]) * np.log1p(-(r**2)) < price:
+        if float(known.moments.samples_of[j]) * _gain(levels, i, j, parents) < prices[i, j]:
             yield known.names[i], known.names[j]

@@ -33,6 +33,22 @@ class LevelColumns:
     labels: tuple[tuple[str, ...], ...]
     codes: tuple[tuple[float, ...], ...]
 
+    @classmethod
+    def of_rows(cls, values: FloatArray, recipe: Recipe | None) -> LevelColumns | None:
+        """Return the columns of a table with categories; None of any other."""
+        taken = () if recipe is None else tuple(one for one in recipe.columns if one.taken)
+        codes = tuple(
+            _by_rows(column.scores, own) for column, own in zip(taken, values.T, strict=False)
+        )
+        if not any(codes):
+            return None
+        sizes = np.array([max(len(own) - 1, 1) for own in codes])
+        labels = level_names(codes, recipe)
+        nothing = Moments.shared(np.eye(int(sizes.sum())), len(values))
+        rows = cls(nothing, sizes, labels, codes).expanded(values)
+        moments = Moments.of_rows(rows, np.zeros(rows.shape, dtype=bool))
+        return cls(moments, sizes, labels, codes)
+
     @property
     def node(self) -> IntArray:
         """The node of each column."""
@@ -59,6 +75,10 @@ class LevelColumns:
         """Return the columns of a node."""
         columns: IntArray = self.first[node] + np.arange(self.sizes[node])
         return columns
+
+    def of_nodes(self, nodes: IntArray) -> IntArray:
+        """Return the columns of some nodes."""
+        return np.flatnonzero(np.isin(self.node, nodes))
 
     def joined(self, graph: BoolArray) -> BoolArray:
         """Return the edges between columns, for a graph of the nodes."""
@@ -149,6 +169,14 @@ def from_outside(weights: FloatArray, own: IntArray) -> FloatArray:
     outside[own] = 0.0
     found: FloatArray = outside @ T
     return found
+
+
+def _by_rows(scores: tuple[float, ...], values: FloatArray) -> tuple[float, ...]:
+    """Return the scores that stand in the rows, that of most rows last; nothing for one alone."""
+    counts = {score: int((values == score).sum()) for score in scores}
+    seen = [score for score in scores if counts[score]]
+    most = max(seen, key=lambda score: counts[score], default=0.0)
+    return (*(score for score in seen if score != most), most) if len(seen) > 1 else ()
 
 
 def level_names(
