@@ -7,6 +7,7 @@
 |-----------------|-----------------------------------------------------------------------------|
 | `cells.py`      | `Cells`: names and columns of cells, whatever they came from                |
 | `text.py`       | delimited text to cells                                                     |
+| `arrow_text.py` | the same by pyarrow, for batches that are plain                             |
 | `files.py`      | which format a file has, and who reads it                                   |
 | `numbers.py`    | numbers and dates as people write them                                      |
 | `recipe.py`     | `Recipe`: how each column becomes numbers, kept for rows that come later    |

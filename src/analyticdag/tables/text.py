@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from analyticdag.errors import DataError
+from analyticdag.tables.arrow_text import by_arrow
 from analyticdag.tables.cells import Cells
 
 DELIMITERS = (",", ";", "\t", "|")
@@ -72,10 +73,29 @@ def text_batches(path: Path, size: int = BATCH_BYTES) -> Iterator[Cells]:
         header, n_lines = _header(file, path.name)
         while body := _whole_lines(file, size):
             if any(line.strip() and line[:1] != b"#" for line in io.BytesIO(body)):
-                cells = delimited(header + body, path.name)
-                below = n_lines - header.count(b"\n")
-                yield replace(cells, rows=[row + below for row in cells.rows])
+                yield _plain(header, body, path.name, n_lines) or _batch(
+                    header, body, path.name, n_lines
+                )
             n_lines += body.count(b"\n")
+
+
+def _batch(header: bytes, body: bytes, name: str, n_lines: int) -> Cells:
+    """Return the cells of some rows, which are so many lines below the top of the file."""
+    cells = delimited(header + body, name)
+    below = n_lines - header.count(b"\n")
+    return replace(cells, rows=[row + below for row in cells.rows])
+
+
+def _plain(header: bytes, body: bytes, name: str, n_lines: int) -> Cells | None:
+    """Return the same by pyarrow; None where it is not there, or where the rows are not plain."""
+    first = b"".join(itertools.islice(io.BytesIO(body), _LOOKED_AT))
+    if first.count(b'"') % 2:
+        return None
+    start = header + first
+    delimiter = _delimiter_of(decoded(start, name), name)
+    return (
+        None if delimiter == BLANK else by_arrow(delimited(start, name), delimiter, body, n_lines)
+    )
 
 
 def _whole_lines(file: BinaryIO, size: int) -> bytes:
