@@ -13,7 +13,7 @@ from analyticdag.errors import NotConvergedWarning
 from analyticdag.linear import learn, readings
 from analyticdag.linear.refine import refine
 from analyticdag.optimize.trace import Status
-from analyticdag.search import Interrupted, block_engine, engine, search_orders
+from analyticdag.search import Interrupted, engine, search_orders
 from analyticdag.simulate import simulate
 
 pandas = pytest.importorskip("pandas")
@@ -73,16 +73,7 @@ def discrete(kind: str) -> Any:
 
 
 def test_blocks_keep_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
-    runs, left = block_engine._Searches._all, [1]
-
-    def interrupted(*arguments: Any) -> Any:
-        if not left[0]:
-            raise KeyboardInterrupt
-        left[0] -= 1
-        return runs(*arguments)
-
-    monkeypatch.setattr(block_engine._Searches, "_all", interrupted)
-    monkeypatch.setattr(block_engine, "RETURNS", 10**6)
+    interrupt_after(monkeypatch, 0)
     model = AnalyticDAG()
     with pytest.warns(NotConvergedWarning), pytest.raises(KeyboardInterrupt):
         model.fit(discrete("category"))

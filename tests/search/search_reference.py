@@ -2,7 +2,28 @@
 
 from __future__ import annotations
 
+import importlib.util
+from pathlib import Path
+
 import numpy as np
+
+from analyticdag.search import blocks, graph, kernels, setting, starts
+
+
+def use_kernels(kind, monkeypatch):
+    """Let the search use its kernels "as built", or "interpreted": their source, as it is."""
+    chosen = kernels if kind == "as built" else _interpreted()
+    for module in (setting, blocks, graph, starts):
+        monkeypatch.setattr(module, "kernels", chosen)
+    return chosen
+
+
+def _interpreted():
+    home = Path(setting.__file__).parent / "kernels.py"
+    spec = importlib.util.spec_from_file_location("interpreted", home)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def covariance(rng, n_nodes=8, n_samples=200, degree=2.0):

@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.stats import chi2
+from search_reference import use_kernels
 
 from analyticdag.graphs import is_dag, to_cpdag
 from analyticdag.moments import Moments
-from analyticdag.search import block_prices, search_orders
-from analyticdag.search.block_engine import search_blocks
+from analyticdag.search import block_prices, search_blocks, search_orders
+from analyticdag.search.blocks import make_block_setting
+from analyticdag.search.engine import open_search
 from analyticdag.simulate import simulate
 
 
@@ -43,6 +45,35 @@ def test_blocks_enter_and_leave_together() -> None:
     joined = found.adjacency | found.adjacency.T
     assert {tuple(pair) for pair in np.argwhere(np.triu(joined)).tolist()} == {(0, 1), (1, 2)}
     assert (found.gains[found.adjacency] > block_prices(found.price, sizes)[0, 1]).all()
+
+
+@pytest.mark.parametrize("kind", ["as built", "interpreted"])
+def test_moves_keep_the_scores_of_determinants(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    kernels = use_kernels(kind, monkeypatch)
+    moments, sizes = drawn_blocks(200)
+    setting = make_block_setting(moments, sizes, 2.0, None, None, None)
+    rng, stop = np.random.default_rng(1), kernels.Stop()
+    search, rules = open_search(setting, rng.permutation(4), stop), setting.rules()
+    own, ends = np.array([log_det(moments.S, block) for block in columns_of(sizes)]), []
+    for _ in range(20):
+        before = search.graph.value.sum()
+        change = search.move(int(rng.integers(4)), int(rng.integers(4)), rules)
+        graph = search.graph
+        assert graph.value.sum() - before == pytest.approx(change, abs=1e-6)
+        scores = setting.values(graph.adjacency, np.arange(4)) + 200 * own
+        np.testing.assert_allclose(graph.value, scores, rtol=1e-9)
+        ends.append(graph.adjacency)
+    assert np.any(ends[0] != ends, axis=(1, 2)).any()
+
+
+def columns_of(sizes: np.ndarray) -> list[np.ndarray]:
+    """The columns of every block."""
+    return np.split(np.arange(sizes.sum()), np.cumsum(sizes)[:-1])
+
+
+def log_det(S: np.ndarray, block: np.ndarray) -> float:
+    """The scale of a block, which scores in standard units leave out."""
+    return float(np.log(np.diag(S)[block]).sum())
 
 
 def test_knowledge_is_obeyed() -> None:

@@ -9,7 +9,7 @@ from analyticdag.graphs import is_dag, to_cpdag
 from analyticdag.losses import covariance
 from analyticdag.moments import Moments
 from analyticdag.search import graph_score, search_orders
-from analyticdag.search.combine import aligned, best_parts
+from analyticdag.search.graph import aligned, best_parts
 from analyticdag.search.setting import Setting, make_setting
 from analyticdag.simulate import simulate
 

@@ -9,6 +9,7 @@ from analyticdag.graphs import to_cpdag
 from analyticdag.moments import Moments
 from analyticdag.search import search_orders
 from analyticdag.search.gaps import Gaps, edge_gaps
+from analyticdag.search.setting import make_setting
 from analyticdag.simulate import simulate
 
 D, N = 7, 400
@@ -25,19 +26,13 @@ def problem(request: pytest.FixtureRequest) -> tuple[str, Moments, np.ndarray, n
 
 def gaps_of(problem: tuple[str, Moments, np.ndarray, np.ndarray, float], **known: object) -> Gaps:
     score, moments, adjacency, order, price = problem
-    noise = None
+    noise = 1.0
     if score == "equal":
         found = search_orders(moments.S, N, score="equal", gamma=0.5, random_state=0)
         noise = float(np.mean(moments.residual_variances(found.weights)))
-    return edge_gaps(
-        moments,
-        adjacency,
-        order,
-        score=score,
-        price=price,
-        noise=noise,
-        **known,  # type: ignore[arg-type]
-    )
+    masks = {"allowed": None, "required": None, "max_parents": None} | known
+    setting = make_setting(moments, score, price, **masks, noise=noise)  # type: ignore[arg-type]
+    return edge_gaps(setting, adjacency, order)
 
 
 def best(moments: Moments, price: float, forbidden: set[tuple[int, int]]) -> float:

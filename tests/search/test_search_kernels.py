@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-
 import numpy as np
 import pytest
 import search_reference as reference
@@ -14,44 +11,26 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from analyticdag._validation import correlations
 from analyticdag.moments import Moments
-from analyticdag.search import edge_penalty, graph, setting, starts
+from analyticdag.search import edge_penalty
 from analyticdag.search import kernels as built
-from analyticdag.search import records as source
 from analyticdag.search.engine import open_search
 from analyticdag.search.graph import Search, suspects
 from analyticdag.search.hubs import parent_probabilities, spike_and_slab
-from analyticdag.search.local import DRAWS
-from analyticdag.search.moves import ANYWHERE
-from analyticdag.search.records import COLLINEAR, PARENT, WANTED
-from analyticdag.search.regression import clear, toggle
 from analyticdag.search.setting import Setting
 from analyticdag.search.starts import Rest, layered_order
+from analyticdag.search.steps import records as source
+from analyticdag.search.steps.local import DRAWS
+from analyticdag.search.steps.moves import ANYWHERE
+from analyticdag.search.steps.records import COLLINEAR, PARENT, WANTED
+from analyticdag.search.steps.regression import clear, toggle
 
 N = 300
-
-
-def interpreted():
-    """The source of the kernels as a module of its own, whatever was compiled."""
-    spec = importlib.util.spec_from_file_location(
-        "interpreted", Path(setting.__file__).parent / "kernels.py"
-    )
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture(params=["as built", "interpreted"])
 def kernels(request, monkeypatch):
     """Let the search use the kernels as they were built, or their source as it is."""
-    chosen = built if request.param == "as built" else interpreted()
-    use(chosen, monkeypatch)
-    return chosen
-
-
-def use(chosen, monkeypatch):
-    """Put kernels in the place of those that the search has imported."""
-    for module in (setting, graph, starts):
-        monkeypatch.setattr(module, "kernels", chosen)
+    return reference.use_kernels(request.param, monkeypatch)
 
 
 def setting_for(S, noise=None):
@@ -189,8 +168,8 @@ def test_both_ways_give_the_same_search(monkeypatch):
     rng = np.random.default_rng(3)
     S, _ = reference.covariance(rng, n_nodes=15, n_samples=N, degree=4)
     order, draws, ends = rng.permutation(15), rng.random((40, DRAWS)), []
-    for chosen in (built, interpreted()):
-        use(chosen, monkeypatch)
+    for kind in ("as built", "interpreted"):
+        chosen = reference.use_kernels(kind, monkeypatch)
         task = setting_for(S)
         search = opened(task, order, chosen)
         search.descend(order, task.rules())

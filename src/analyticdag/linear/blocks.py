@@ -35,7 +35,7 @@ from analyticdag.linear.refine import SearchTable
 from analyticdag.moments import Moments
 
 # Level and slope of the one curve, slope of the other, by docs/figures/mixed_probabilities.py.
-JOINED, DIRECTED = (0.149, 0.909), 0.791
+JOINED, DIRECTED = (0.115, 0.933), 0.773
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,16 +75,17 @@ def mixed_evidence(fit: Fit, learned: Learned) -> MixedEvidence | None:
     if not size or size > LARGEST * max(fit.options.effort, 1.0):
         return None
     # Compiled code: imported when it is used, so that importing the package stays cheap.
-    from analyticdag.search.block_engine import make_task
-    from analyticdag.search.block_gaps import block_gaps
+    from analyticdag.search.blocks import make_block_setting
+    from analyticdag.search.gaps import edge_gaps
     from analyticdag.search.price import as_single
 
     seen, price = BlockTable.of(fit, learned), learned.trace.edge_price(learned.loss.name)
     table, masks = seen.table, seen.table.masks
-    task = make_task(seen.moments, seen.sizes, masks.allowed, masks.required, masks.max_parents)
+    known = masks.allowed, masks.required, masks.max_parents
+    setting = make_block_setting(seen.moments, seen.sizes, price, *known)
     own = np.ascontiguousarray(adjacency[np.ix_(table.order, table.order)])
-    gaps = block_gaps(task, own, topological_order(own), price)
-    gains = as_single(gaps.apart + task.prices(price), np.outer(seen.sizes, seen.sizes))
+    gaps = edge_gaps(setting, own, topological_order(own))
+    gains = as_single(gaps.apart + setting.prices, np.outer(seen.sizes, seen.sizes))
     joined = np.where(np.isinf(gaps.apart), np.nan, np.sqrt(gains) - np.sqrt(price))
     turned = table.back_matrix(gaps.turned)
     turned[open_either_way(fit, adjacency)] = 0.0
@@ -145,7 +146,7 @@ class MixedLadderTask(LadderTask):
     def _search(
         self, price: float, order: IntArray, starts: dict[str, IntArray]
     ) -> tuple[Rung, IntArray]:
-        from analyticdag.search.block_engine import search_blocks
+        from analyticdag.search import search_blocks
         from analyticdag.search.price import gamma_of
 
         masks, n = self.masks.in_order(order), self.moments.n_samples

@@ -177,23 +177,23 @@ def _gaps(fit: Fit, learned: Learned, price: float) -> Gaps:
     """Return what the edges are worth, from a search that does not depend on columns' places."""
     # Compiled code: imported when it is used, so that importing the package stays cheap.
     from analyticdag.search.gaps import edge_gaps
+    from analyticdag.search.setting import make_setting
 
     table = SearchTable.of(fit)
     places = np.ix_(table.order, table.order)
     adjacency: BoolArray = np.ascontiguousarray(learned.finished.adjacency[places])
     residuals = table.moments.residual_variances(learned.finished.weights[places])
     equal = learned.loss.score == "equal"
-    gaps = edge_gaps(
+    setting = make_setting(
         table.moments,
-        adjacency,
-        topological_order(adjacency),
-        score="equal" if equal else "unequal",
-        price=price,
-        noise=float(np.average(residuals, weights=table.moments.samples_of)) if equal else None,
-        allowed=table.masks.allowed,
-        required=table.masks.required,
-        max_parents=table.masks.max_parents,
+        "equal" if equal else "unequal",
+        price,
+        table.masks.allowed,
+        table.masks.required,
+        table.masks.max_parents,
+        noise=float(np.average(residuals, weights=table.moments.samples_of)),
     )
+    gaps = edge_gaps(setting, adjacency, topological_order(adjacency))
     apart, turned = table.back_matrix(gaps.apart), table.back_matrix(gaps.turned)
     if not equal:
         # A member of the class that has the edge the other way costs the same; a search that turns

@@ -17,7 +17,7 @@ its fewer rows did not show.
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -38,7 +38,7 @@ from analyticdag.optimize.trace import SearchRecord
 from analyticdag.tables.latent import MOST, score_correlations
 
 if TYPE_CHECKING:
-    from analyticdag.search.block_engine import BlockResult
+    from analyticdag.search.blocks import BlockResult
 
 logger = logging.getLogger(__name__)
 
@@ -204,11 +204,7 @@ def _searched(
         min_effect=round(floor or 0.0, 6),
         returns=best.returns,
         interrupted=best.interrupted,
-        contributions=tuple(
-            {"start": label, "initial": score, "local": score, "iterated": score}
-            | {"edges": edges, "seconds": 0.0}
-            for label, score, edges in best.ends
-        ),
+        contributions=tuple(asdict(c) for c in best.contributions),
     )
     adjacency = table.back_matrix(best.adjacency) | fit.masks.required
     return Read(Finished(adjacency.astype(np.float64), adjacency), record, reading, "")
@@ -223,7 +219,7 @@ def _blocks(
     min_effect: float,
     effort: float | None,
 ) -> BlockResult:
-    from analyticdag.search.block_engine import search_blocks
+    from analyticdag.search import search_blocks
     from analyticdag.search.price import cautious_price, gamma_of
 
     options, masks, gamma = fit.options, table.masks, fit.options.gamma

@@ -1,26 +1,17 @@
 """Order search: the best graph over all orders of the variables, by local search on a score.
 
-| module          | holds                                                                          |
-|-----------------|--------------------------------------------------------------------------------|
-| `engine.py`     | all of it: starts, local search from each, iteration of the best, weights      |
-| `setting.py`    | the task: scores, prices, knowledge, refusals                                  |
-| `starts.py`     | orders to start from; the one in layers, under equal variances                 |
-| `combine.py`    | the best parts of several graphs                                               |
-| `price.py`      | what an edge has to be worth, judged by the data                               |
-| `graph.py`      | a graph under search; its score, suspects, weights, and what its edges gain    |
-| `gaps.py`       | what the best graph would cost without an edge, or without its direction       |
-| `hubs.py`       | parents of nodes with hundreds of them                                         |
-| `kernels.py`    | what Python calls of those below; one extension module where compiled          |
-| `records.py`    | records, one for each role: data, rules, state, plan, undo, queue, workplace   |
-| `regression.py` | one node on a changing set of parents; parents by growing and shrinking        |
-| `moves.py`      | one node put elsewhere in the order                                            |
-| `local.py`      | moves until none pays; disturbances                                            |
-| `alternatives.py` | detours around an edge that is ruled out                                     |
-| `blocks.py`     | kernels where a node may be a block of columns: what is left given its parents |
-| `block_parents.py` | parents of such a node by growing and shrinking                             |
-| `block_moves.py` | one such node put elsewhere in the order                                      |
-| `block_engine.py` | the search over such nodes                                                   |
-| `block_gaps.py` | `gaps.py` for such nodes                                                       |
+| module       | holds                                                                             |
+|--------------|-----------------------------------------------------------------------------------|
+| `engine.py`  | all of it: starts, local search from each, iteration of the best, weights         |
+| `setting.py` | the task: scores, prices, knowledge, refusals                                     |
+| `blocks.py`  | the task where nodes are blocks of columns, and the search for it                 |
+| `price.py`   | what an edge has to be worth, judged by the data                                  |
+| `starts.py`  | orders to start from; the one in layers, under equal variances                    |
+| `graph.py`   | a graph under search; its score, suspects and weights; the best parts of several  |
+| `hubs.py`    | parents of nodes with hundreds of them                                            |
+| `gaps.py`    | what the best graph would cost without an edge, or without its direction          |
+| `kernels.py` | what Python calls of `steps/`; one extension module where compiled                |
+| `steps/`     | regressions, moves, descents, detours: all that is done millions of times         |
 
 Glossary. S is the covariance of d variables in n rows, P the parents of a node j:
 
@@ -56,6 +47,7 @@ from analyticdag._compiled import compiled_first
 __path__ = compiled_first(__path__)
 
 # Only now: the kernels are found by way of the path.
+from analyticdag.search.blocks import BlockResult, search_blocks
 from analyticdag.search.engine import (
     Contribution,
     Interrupted,
@@ -67,6 +59,7 @@ from analyticdag.search.price import block_prices, effect_price
 from analyticdag.search.setting import default_gamma, edge_penalty, graph_score
 
 __all__ = [
+    "BlockResult",
     "Contribution",
     "Interrupted",
     "SearchResult",
@@ -75,6 +68,7 @@ __all__ = [
     "edge_penalty",
     "effect_price",
     "graph_score",
+    "search_blocks",
     "search_orders",
     "select_parents",
 ]

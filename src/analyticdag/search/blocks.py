@@ -1,279 +1,206 @@
-"""Search over orders where a node may be a block of columns, such as the levels of a category.
+"""The search where some nodes are blocks of columns, such as the levels of a category.
 
-A block enters and leaves a regression as one, and is explained as one: with S the covariance of
-all columns, the score of node j is (degenerate Gaussian, Andrews, Ramsey and Cooper 2019)
-
-    n log det S[j, j given its parents]  +  sum over its parents i of price[i, j]
-
-Prices are the same for i -> j and j -> i, so equivalent graphs have the same score. A column alone
-is a block of one, and then this is the score of `setting.py`. For the node at hand, the parents are
-taken up one after the other, and with each of them what is left of all columns is brought up to
-date (a Cholesky factor with all columns beside it); what a further parent would explain is then a
-matter of small matrices. Parents are chosen in `block_parents.py`, moves are in `block_moves.py`.
+It is the search of `engine.py` with another task: what a node leaves unexplained is a determinant
+(`steps/blocks.py`), and an edge between blocks of k and l columns buys k·l coefficients. The gain
+of an accident is then a chi-square with so many degrees of freedom, and its price is what such an
+accident exceeds as rarely as that of a single column exceeds its own (`price.py`).
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from analyticdag._compiled import cython
-from analyticdag._compiled.libc import log, sqrt
-from analyticdag.search.records import COLLINEAR, floats, integers, marks
+from analyticdag._typing import BoolArray, FloatArray, IntArray
+from analyticdag.least_squares import block_log_det
+from analyticdag.moments import Moments
+from analyticdag.search import kernels
+from analyticdag.search.engine import (
+    NOTICEABLE,
+    Contribution,
+    Run,
+    Work,
+    contribution,
+    local_runs,
+    returns,
+    silent,
+)
+from analyticdag.search.price import (
+    as_single,
+    block_prices,
+    cautious_price,
+    checked_effect,
+    effect_price,
+    fair_price,
+    gamma_of,
+)
+from analyticdag.search.setting import Setting, checked_knowledge, edge_penalty
+from analyticdag.search.steps.records import PATIENT
 
-# A step must lower the score by more than this: scores are about n * d, with 16 digits.
-LEAST_GAIN = 1e-6
-# A walk this many prices uphill is given up, as in `moves.py`.
-STEEP = 10.0
-# Score of what cannot be: parents that determine each other.
-NEVER = 1e300
-
-
-@cython.cclass
-class Blocks:
-    """What is given: covariances of columns, blocks of them, prices, and forbidden edges."""
-
-    d: cython.Py_ssize_t  # nodes
-    columns: cython.Py_ssize_t
-    S: cython.p_double
-    at: cython.p_longlong  # where in S the covariance begins that a node is regressed with
-    n: cython.p_double
-    first: cython.p_longlong  # of the columns of a node
-    size: cython.p_longlong
-    square: cython.p_longlong  # where the covariances within each block begin
-    squares: cython.Py_ssize_t
-    price: cython.p_double
-    forbidden: cython.p_uchar
-    required: cython.p_uchar
-    steep: cython.double
-    cap: cython.Py_ssize_t
-    arrays: object
-
-    def __init__(
-        self, S: Any, at: Any, n: Any, sizes: Any, price: Any, forbidden: Any, required: Any,
-        cap: int,
-    ) -> None:  # fmt: skip
-        first = np.cumsum(sizes) - sizes
-        square = np.cumsum(sizes**2) - sizes**2
-        self.arrays = (S, at, n, first, sizes, price, forbidden, required, square)
-        self.d, self.columns, self.cap = len(sizes), int(sizes.sum()), cap
-        self.S, self.at, self.n, self.price = floats(S), integers(at), floats(n), floats(price)
-        self.first, self.size = integers(first), integers(sizes)
-        self.square, self.squares = integers(square), int((sizes**2).sum())
-        self.forbidden, self.required = marks(forbidden), marks(required)
-        self.steep = STEEP * float(price.max(initial=0.0))
+__all__ = ["BlockResult", "BlockSetting", "make_block_setting", "search_blocks"]
 
 
-@cython.cclass
-class Ordered:
-    """An order, the parents of every node, their scores; and room for one move."""
+@dataclass(frozen=True)
+class BlockResult:
+    """The best graph of blocks; `gains` are what its edges are worth, by source and target."""
 
-    order: cython.p_longlong
-    place: cython.p_longlong
-    count: cython.p_longlong
-    parents: cython.p_longlong  # row j: the parents of j
-    value: cython.p_double
-    V: cython.p_double  # row r: covariances of all columns with the r-th column of the parents,
-    #                     in standard units given those before it
-    rows: cython.Py_ssize_t  # rows of V that are filled
-    column: cython.p_longlong  # which column each row is
-    link: cython.p_double  # row b: covariances of the b-th column of the node given the parents
-    within: cython.p_double  # covariances within each block given the parents, block after block
-    L: cython.p_double  # room for a factor of one block
-    K: cython.p_double  # and for one of all parents
-    M: cython.p_double  # and for covariances of a node
-    B: cython.p_double  # and for what a block explains of a node
-    at_row: cython.p_longlong  # where in V the columns of each parent begin; -1 if determined
-    own: cython.p_longlong  # parents of the node at hand
-    n_own: cython.Py_ssize_t
-    mine: cython.p_longlong  # parents of the node that walks
-    n_mine: cython.Py_ssize_t
-    mine_value: cython.double
-    best: cython.p_longlong  # the same at the best place so far
-    n_best: cython.Py_ssize_t
-    best_value: cython.double
-    changed: cython.p_longlong  # nodes that the walk changed, in turn; their parents in `after`
-    n_changed: cython.Py_ssize_t
-    after: cython.p_longlong
-    n_after: cython.p_longlong
-    worth: cython.p_double
-    stamp: cython.p_longlong  # of the parents of each node: the same number, the same parents
-    mine_stamp: cython.longlong
-    n_stamps: cython.longlong
-    asked: cython.p_longlong  # the stamp for which the row of `answer` holds
-    answer: cython.p_uchar  # row j: which further parents j would take
-    queue: cython.p_longlong  # nodes that wait for their reinsertion
-    waiting: cython.p_uchar
-    head: cython.Py_ssize_t
-    tail: cython.Py_ssize_t
-    arrays = cython.declare(dict, visibility="readonly")
-
-    def __init__(self, order: Any, sizes: Any) -> None:
-        d, columns, largest = len(order), int(sizes.sum()), int(sizes.max())
-        arrays: dict[str, Any] = {
-            "order": np.array(order, np.int64),
-            "place": np.argsort(order),
-            **{name: np.zeros((d, d), np.int64) for name in ("parents", "after")},
-            **{name: np.zeros(d, np.int64) for name in ("stamp", "queue", "asked", "at_row")},
-            **{name: np.zeros(d, np.int64) for name in ("count", "own", "mine", "best")},
-            **{name: np.zeros(d, np.int64) for name in ("changed", "n_after")},
-            **{name: np.zeros(d) for name in ("value", "worth")},
-            **{name: np.zeros((columns, columns)) for name in ("V", "K")},
-            **{name: np.zeros((largest, largest)) for name in ("L", "M", "B")},
-            "link": np.zeros((largest, columns)),
-            "within": np.zeros(int((sizes**2).sum())),
-            "column": np.zeros(columns, np.int64),
-            "answer": np.zeros((d, d), np.bool_),
-            "waiting": np.zeros(d, np.bool_),
-        }
-        self.arrays, self.rows = arrays, 0
-        self.n_own = self.n_mine = self.n_best = self.n_changed = 0
-        self.order, self.place = integers(arrays["order"]), integers(arrays["place"])
-        self.count, self.parents = integers(arrays["count"]), integers(arrays["parents"])
-        self.value, self.L = floats(arrays["value"]), floats(arrays["L"])
-        self.V, self.K, self.M = floats(arrays["V"]), floats(arrays["K"]), floats(arrays["M"])
-        self.link, self.within = floats(arrays["link"]), floats(arrays["within"])
-        self.at_row, self.B = integers(arrays["at_row"]), floats(arrays["B"])
-        self.column, self.own = integers(arrays["column"]), integers(arrays["own"])
-        self.changed, self.after = integers(arrays["changed"]), integers(arrays["after"])
-        self.n_after, self.worth = integers(arrays["n_after"]), floats(arrays["worth"])
-        self.mine, self.best = integers(arrays["mine"]), integers(arrays["best"])
-        self.stamp, self.asked = integers(arrays["stamp"]), integers(arrays["asked"])
-        self.answer, self.queue = marks(arrays["answer"]), integers(arrays["queue"])
-        self.waiting = marks(arrays["waiting"])
-        self.mine_stamp = self.n_stamps = 0
-        self.head = self.tail = 0
+    adjacency: BoolArray
+    gains: FloatArray
+    score: float
+    price: float  # of an edge between single columns
+    gamma: float
+    start: str
+    returns: int  # runs that ended at this score
+    contributions: tuple[Contribution, ...]
+    interrupted: bool = False  # by Ctrl-C: the best of the rounds that ended
 
 
-@cython.part
-def begin(data: Blocks, graph: Ordered, node: cython.Py_ssize_t) -> cython.void:
-    """Begin with no parents: covariances of the node, and within blocks, as they are."""
-    D = data.columns
-    graph.rows = 0
-    for b in range(data.size[node]):
-        row = data.at[node] + (data.first[node] + b) * D
-        for c in range(D):
-            graph.link[b * D + c] = data.S[row + c]
-    for i in range(data.d):
-        size = data.size[i]
-        for a in range(size):
-            row = data.at[node] + (data.first[i] + a) * D + data.first[i]
-            for b in range(size):
-                graph.within[data.square[i] + a * size + b] = data.S[row + b]
+@dataclass(frozen=True, eq=False, kw_only=True)
+class BlockSetting(Setting):
+    """The task where nodes are blocks of columns; `moments` are those of the columns."""
+
+    sizes: IntArray
+
+    @property
+    def n_nodes(self) -> int:
+        """How many nodes there are."""
+        return len(self.sizes)
+
+    @property
+    def first(self) -> IntArray:
+        """The first column of each node."""
+        ends: IntArray = np.cumsum(self.sizes)
+        return ends - self.sizes
+
+    @cached_property
+    def prices(self) -> FloatArray:
+        """Prices of all edges, where one between single columns has that of the setting."""
+        return block_prices(self.penalty, self.sizes)
+
+    def rules(self, noise: float | None = None, patience: int = PATIENT) -> kernels.Rules:
+        """What a parent must be worth."""
+        return kernels.Rules(self.penalty, noise, self.price, self.cap, patience, self.prices)
+
+    @property
+    def data(self) -> kernels.Data:
+        """Covariances, rows, knowledge and blocks for the kernels."""
+        return kernels.Data(**self.given(self.first), sizes=self.sizes)
+
+    def memory(self, order: IntArray) -> kernels.Memory:
+        """What the kernels work on."""
+        return kernels.Memory(order, self.cap + 1, self.sizes)
+
+    def columns(self, nodes: ArrayLike) -> IntArray:
+        """The columns of some nodes."""
+        parts = [self.first[k] + np.arange(self.sizes[k]) for k in np.asarray(nodes, np.int64)]
+        return np.concatenate([np.empty(0, np.int64), *parts])
+
+    def misfit(self, node: int, parents: IntArray) -> float:
+        """Misfit of a node on some parents."""
+        first = int(self.first[node])
+        S, own = self.moments.covariance_of(first), self.columns([node])
+        left = block_log_det(S, own, self.columns(parents))
+        return float(self.moments.samples_of[first]) * left
+
+    def values(self, graph: BoolArray, nodes: IntArray) -> FloatArray:
+        """Return the scores of some nodes."""
+        misfits = [self.misfit(node, np.flatnonzero(graph[:, node])) for node in nodes.tolist()]
+        return np.array(misfits) + (self.prices * graph).sum(axis=0)[nodes]
+
+    def gains(self, graph: BoolArray) -> FloatArray:
+        """What each edge of a graph is worth, as a (d, d) matrix: how the misfit would rise."""
+        gains = np.zeros(graph.shape)
+        for i, j in np.argwhere(graph).tolist():
+            parents = np.flatnonzero(graph[:, j])
+            rise = self.misfit(j, parents[parents != i]) - self.misfit(j, parents)
+            gains[i, j] = max(rise, 0.0)
+        return gains
+
+    def edge_gains(self, graph: BoolArray) -> FloatArray:
+        """What the edges gain, as those of single columns that accidents exceed as rarely."""
+        return as_single(self.gains(graph)[graph], np.outer(self.sizes, self.sizes)[graph])
 
 
-@cython.part
-def factor(
-    data: Blocks,
-    graph: Ordered,
-    node: cython.Py_ssize_t,
-    block: cython.Py_ssize_t,
-    given: cython.p_double,
-    at: cython.Py_ssize_t,
-) -> cython.double:
-    """Cholesky factor, in `L`, of the covariances of a block that begin at given[at]; log det.
+def make_block_setting(
+    moments: Moments,
+    sizes: IntArray,
+    price: float,
+    allowed: BoolArray | None,
+    required: BoolArray | None,
+    max_parents: int | None,
+) -> BlockSetting:
+    """Check what is known about the edges, and return all that a search needs."""
+    d = len(sizes)
+    forbidden, needed = checked_knowledge(allowed, required, max_parents, d)
+    limit = d if max_parents is None else max_parents
+    cap = max(limit, 0 if needed is None else int(needed.sum(axis=0).max()))
+    sizes = np.ascontiguousarray(sizes, np.int64)
+    return BlockSetting(moments, forbidden, needed, price, None, cap, sizes=sizes)
 
-    NEVER if one of its columns is determined; `node` says which covariances it has otherwise.
+
+def search_blocks(
+    moments: Moments,
+    sizes: IntArray,
+    *,
+    starts: Mapping[str, ArrayLike],
+    gamma: float | Literal["auto"] = "auto",
+    min_effect: float = 0.0,
+    effort: float = 1.0,
+    allowed: BoolArray | None = None,
+    required: BoolArray | None = None,
+    max_parents: int | None = None,
+    random_state: int | None = None,
+    n_jobs: int | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> BlockResult:
+    """Search over orders of the blocks; arguments are those of `search_orders`.
+
+    `moments` are those of the columns, block after block, scaled in any way. Without `effort` the
+    search is a local one from these starts. Ctrl-C ends the search with the best graph so far, once
+    there is one.
     """
-    L, size, total = graph.L, data.size[block], 0.0
-    for a in range(size):
-        for b in range(a + 1):
-            entry = given[at + a * size + b]
-            for t in range(b):
-                entry -= L[a * size + t] * L[b * size + t]
-            if b < a:
-                L[a * size + b] = entry / L[b * size + b]
-            else:
-                c = data.first[block] + a
-                if entry < COLLINEAR * data.S[data.at[node] + c * data.columns + c]:
-                    return NEVER
-                L[a * size + a] = sqrt(entry)
-                total += log(entry)
-    return total
+    d, n = len(sizes), moments.n_samples
+    floor = effect_price(checked_effect(min_effect), n, equal=False)
+    automatic = isinstance(gamma, str)
+    price = cautious_price(d) if isinstance(gamma, str) else edge_penalty(n, d, gamma)
+    price = max(price, floor)
+    setting = make_block_setting(moments, sizes, price, allowed, required, max_parents)
+    stop, tell = kernels.Stop(), progress or silent
+    work = Work(moments, dict(starts), random_state, n_jobs, effort, tell, stop)
+    tell(f"search over {d} nodes, some of them blocks, from {', '.join(starts)}")
+    runs = local_runs(setting, starts, n_jobs, stop)
+    try:
+        fair = price
+        if automatic:
+            fair = max(fair_price(setting.edge_gains(runs[0].graph.adjacency), price, d), floor)
+        if fair < price - NOTICEABLE:
+            tell("weak effects are common: edges get cheaper")
+            cheaper, work.starts["cautious"] = replace(setting, penalty=fair), runs[0].graph.order
+            runs, setting = local_runs(cheaper, work.starts, n_jobs, stop), cheaper
+        if effort:
+            runs = work.iterated(setting, runs)
+    except KeyboardInterrupt:
+        work.interrupted = True
+    return _result(setting, work, runs)
 
 
-@cython.part
-def misfit_of(
-    data: Blocks, graph: Ordered, node: cython.Py_ssize_t, given: cython.p_double,
-    at: cython.Py_ssize_t,
-) -> cython.double:  # fmt: skip
-    """Misfit of a node whose covariances given its parents begin at given[at]."""
-    found = factor(data, graph, node, node, given, at)
-    if found >= NEVER:  # the parents determine it: as if this share of it were left
-        found = log(COLLINEAR) * data.size[node]
-    total: cython.double = data.n[node] * found
-    return total
-
-
-@cython.part
-def misfit(data: Blocks, graph: Ordered, node: cython.Py_ssize_t) -> cython.double:
-    """Misfit of a node given the parents that were taken up."""
-    return misfit_of(data, graph, node, graph.within, data.square[node])
-
-
-@cython.part
-def with_block(
-    data: Blocks, graph: Ordered, node: cython.Py_ssize_t, block: cython.Py_ssize_t
-) -> cython.double:
-    """Misfit of a node if a block came to its parents, its price added."""
-    if factor(data, graph, node, block, graph.within, data.square[block]) >= NEVER:
-        return NEVER
-    size, own, first, D = data.size[block], data.size[node], data.first[block], data.columns
-    L, B, M = graph.L, graph.B, graph.M
-    for b in range(own):  # what the block explains of each column, in standard units
-        for a in range(size):
-            entry = graph.link[b * D + first + a]
-            for t in range(a):
-                entry -= L[a * size + t] * B[b * size + t]
-            B[b * size + a] = entry / L[a * size + a]
-    for b in range(own):
-        for c in range(own):
-            entry = graph.within[data.square[node] + b * own + c]
-            for a in range(size):
-                entry -= B[b * size + a] * B[c * size + a]
-            M[b * own + c] = entry
-    total: cython.double = misfit_of(data, graph, node, M, 0)
-    total += data.price[block * data.d + node]
-    return total
-
-
-@cython.part
-def take_in(
-    data: Blocks, graph: Ordered, node: cython.Py_ssize_t, block: cython.Py_ssize_t
-) -> cython.void:
-    """Take a block up as a parent of the node; one that others determine explains nothing more."""
-    graph.at_row[block] = -1
-    if factor(data, graph, node, block, graph.within, data.square[block]) >= NEVER:
-        return
-    graph.at_row[block] = graph.rows
-    D, V, own = data.columns, graph.V, data.size[node]
-    for t in range(data.size[block]):
-        c = data.first[block] + t
-        new, row = graph.rows * D, data.at[node] + c * D
-        for k in range(D):
-            V[new + k] = data.S[row + k]
-        for r in range(graph.rows):
-            share = V[r * D + c]
-            for k in range(D):
-                V[new + k] -= share * V[r * D + k]
-        scale = 1.0 / sqrt(V[new + c])
-        for k in range(D):
-            V[new + k] *= scale
-        for b in range(own):
-            share = V[new + data.first[node] + b]
-            for k in range(D):
-                graph.link[b * D + k] -= share * V[new + k]
-        explain_within(data, graph, new)
-        graph.column[graph.rows] = c
-        graph.rows += 1
-
-
-@cython.part
-def explain_within(data: Blocks, graph: Ordered, new: cython.Py_ssize_t) -> cython.void:
-    """Take what a new row of V explains from the covariances within blocks."""
-    for i in range(data.d):
-        first, size, at = new + data.first[i], data.size[i], data.square[i]
-        for a in range(size):
-            for b in range(size):
-                graph.within[at + a * size + b] -= graph.V[first + a] * graph.V[first + b]
+def _result(setting: BlockSetting, work: Work, runs: list[Run]) -> BlockResult:
+    """The best run, and what is to be known about it."""
+    best, price = runs[0], setting.penalty
+    adjacency = best.graph.adjacency
+    return BlockResult(
+        adjacency=adjacency,
+        gains=setting.gains(adjacency),
+        score=best.iterated,
+        price=price,
+        gamma=gamma_of(price, setting.n_samples, setting.n_nodes),
+        start=best.label,
+        returns=returns(runs),
+        contributions=tuple(contribution(run) for run in runs),
+        interrupted=work.interrupted,
+    )

@@ -23,13 +23,10 @@ from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.graphs import topological_order
 from analyticdag.moments import Moments
 from analyticdag.orders import consistent_order
-from analyticdag.search.combine import best_parts
-from analyticdag.search.graph import Graph, Search, edge_gains, least_squares, suspects
+from analyticdag.search.graph import Graph, Search, best_parts, least_squares, suspects
 from analyticdag.search.hubs import revisit_hubs
 from analyticdag.search.kernels import Stop
-from analyticdag.search.local import DRAWS
 from analyticdag.search.price import Floor, cautious_price, fair_price, gamma_of
-from analyticdag.search.records import PATIENT
 from analyticdag.search.setting import (
     ScoreName,
     Setting,
@@ -41,6 +38,8 @@ from analyticdag.search.setting import (
     make_setting,
 )
 from analyticdag.search.starts import cheap_starts, named_rng, with_noise
+from analyticdag.search.steps.local import DRAWS
+from analyticdag.search.steps.records import PATIENT
 
 # With equal variances and fewer rows than nodes, graphs up to this size are searched on. ER2, own
 # seeds: 50 rows of 200 nodes 34 errors instead of 50; 100 of 400 20.5 instead of 21.5; 200 of 800
@@ -166,7 +165,7 @@ def search_orders(
     runs = local_runs(setting, starts, n_jobs, stop)
     W = work.weights(setting, runs)
     least = least.after(W)
-    fair = least.excess * fair_price(edge_gains(setting, W) / least.excess, price, len(cov))
+    fair = least.excess * fair_price(setting.edge_gains(W != 0.0) / least.excess, price, len(cov))
     final = max(fair if automatic else price, least.price)
     weak = max(fair, least.price) < setting.penalty - NOTICEABLE
     if final > setting.penalty or (weak and (automatic or setting.equal)):
@@ -214,7 +213,7 @@ class Work:
 
     def _rounds(self, setting: Setting, runs: list[Run]) -> Iterator[list[Run]]:
         """All runs, after each round of searches."""
-        d = len(setting.S)
+        d = setting.n_nodes
         many = ITERATED if d < LARGE else ITERATED_LARGE
         self.tell(f"iterated search from {', '.join(run.label for run in runs[:many])}")
         ended, waiting = self._search_on(setting, runs[:many]), runs[many:]
@@ -227,7 +226,7 @@ class Work:
             if returns(ended) >= RETURNS:
                 break
             labels = [f"further-{k + 1}" for k in range(first, min(first + many, budget))]
-            orders = {name: self._rng(name).permutation(len(setting.S)) for name in labels}
+            orders = {name: self._rng(name).permutation(setting.n_nodes) for name in labels}
             new = self._search_on(setting, local_runs(setting, orders, self.n_jobs, self.stop))
             new += self._combined(setting, [min(ended, key=rank), *new], first // many + 2)
             ended += new
@@ -257,7 +256,7 @@ class Work:
 
     def result(self, setting: Setting, floor: Floor, runs: list[Run]) -> SearchResult:
         """The best run, and what is to be known about it."""
-        n, d = self.moments.n_samples, len(setting.S)
+        n, d = self.moments.n_samples, setting.n_nodes
         W, price = self.weights(setting, runs), setting.penalty
         gamma = (price - np.log(n)) / (4.0 * np.log(max(d, 2)))
         score: ScoreName = "equal" if setting.equal else "unequal"
@@ -296,7 +295,7 @@ def starts_disagree(setting: Setting, runs: list[Run]) -> bool:
 
     With more rows the layered order hardly leaves anything to do; with so few it is often wrong.
     """
-    few = setting.n_samples < len(setting.S) <= FEW_ROWS_NODES
+    few = setting.n_samples < setting.n_nodes <= FEW_ROWS_NODES
     return few and len({round(run.local, TIES) for run in runs}) > 1
 
 
@@ -305,7 +304,7 @@ def local_runs(
 ) -> list[Run]:
     """Local search from every start, best first."""
     labelled = [
-        (label, consistent_order(checked_order(order, len(setting.S), label), setting.required))
+        (label, consistent_order(checked_order(order, setting.n_nodes, label), setting.required))
         for label, order in starts.items()
     ]
     runs = in_threads(lambda start: search_locally(setting, *start, stop), labelled, n_jobs, stop)

@@ -5,10 +5,10 @@ For an edge i -> j of the best graph found,
     apart      what the score rises by if i and j may not be joined
     turned     what it rises by if i may not be a parent of j: joined the other way or not at all
 
-after a short search that may mend what else the edge held together (`alternatives.py`). Without the
-search the first would be the gain of the edge less its price, which says too much wherever another
-edge would do as well. Every graph met on the way counts for all the edges that it does without. An
-edge that the equivalence class leaves open has turned = 0.
+after a short search that may mend what else the edge held together (`steps/detours.py`). Without
+the search the first would be the gain of the edge less its price, which says too much wherever
+another edge would do as well. Every graph met on the way counts for all the edges that it does
+without. An edge that the equivalence class leaves open has turned = 0.
 """
 
 from __future__ import annotations
@@ -19,11 +19,10 @@ import numpy as np
 
 from analyticdag._threads import in_threads
 from analyticdag._typing import BoolArray, FloatArray, IntArray
-from analyticdag.moments import Moments
 from analyticdag.search import kernels
 from analyticdag.search.graph import Search
 from analyticdag.search.kernels import Stop
-from analyticdag.search.setting import ScoreName, Setting, make_setting
+from analyticdag.search.setting import Setting
 
 # Reinsertions after an edge is ruled out. In graphs of many edges there are fewer, so that all of
 # them together take no longer than the search: the first step alone is what moves cost.
@@ -39,21 +38,8 @@ class Gaps:
     turned: FloatArray
 
 
-def edge_gaps(
-    moments: Moments,
-    adjacency: BoolArray,
-    order: IntArray,
-    *,
-    score: ScoreName,
-    price: float,
-    noise: float | None = None,
-    allowed: BoolArray | None = None,
-    required: BoolArray | None = None,
-    max_parents: int | None = None,
-) -> Gaps:
-    """Return what the edges of a graph are worth; `noise` is the variance that all share."""
-    setting = make_setting(moments, score, price, allowed, required, max_parents)
-    setting = setting if noise is None else replace(setting, noise=noise)
+def edge_gaps(setting: Setting, adjacency: BoolArray, order: IntArray) -> Gaps:
+    """Return what the edges of a graph are worth, by the score of the setting."""
     apart, turned = np.full((2, *adjacency.shape), np.inf)
     free = adjacency if setting.required is None else adjacency & ~setting.required
     tails, heads = (np.ascontiguousarray(ends) for ends in np.nonzero(free))

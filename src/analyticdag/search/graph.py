@@ -1,19 +1,32 @@
-"""A graph under search, and what follows from one that was found: score, suspects, weights."""
+"""A graph under search, what follows from one that was found, and the best parts of several.
+
+Where two graphs differ in separate places, the better of each is taken (`best_parts`). The score is
+a sum over nodes. Where no cycle can come of it, each node takes its parents from the one graph or
+from the other, whichever lowers the score. A cycle can only arise inside a strongly connected
+component of the two graphs taken together; there, nodes that a differing edge joins decide
+together, and a cycle that remains is refused. Edges that one class leaves open are first turned as
+the other graph has them, so that only real differences are left (`aligned`).
+
+Local optima mostly differ in a few small places, and each of them has got some right. That is what
+starting again cannot use: it has to get all of them right at once.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
-from analyticdag.least_squares import regressions_of, weights_on_parents
+from analyticdag.graphs import is_dag, strong_components
+from analyticdag.least_squares import weights_on_parents
 from analyticdag.moments import Moments
 from analyticdag.search import kernels
 from analyticdag.search.kernels import Stop
-from analyticdag.search.local import DRAWS
-from analyticdag.search.records import COLLINEAR
 from analyticdag.search.setting import Setting
+from analyticdag.search.steps.local import DRAWS
+from analyticdag.search.steps.records import GAIN
 
 # With equal variances: the residual variance, in noise variances, that calls for a local search
 # (three standard errors, sqrt(2 / n) each, at 1,000 rows; docs/design/order-search.md).
@@ -58,7 +71,7 @@ class Search:
 
     def __init__(self, setting: Setting, order: IntArray, stop: Stop) -> None:
         self.setting, self.data, self.stop = setting, setting.data, stop
-        self.memory = kernels.Memory(order, setting.cap + 1)
+        self.memory = setting.memory(order)
         table = self.memory.state.arrays
         self.graph = Graph(*(table[name] for name in ("order", "count", "parents", "value")))
         self.link, self.spread = table["link"], table["spread"]
@@ -114,16 +127,52 @@ def least_squares(setting: Setting, graph: Graph, moments: Moments) -> FloatArra
     return weights_on_parents(moments, edges)
 
 
-def edge_gains(setting: Setting, W: FloatArray) -> FloatArray:
-    """What each edge of a graph with weights W gains, its price not counted."""
-    d, samples, gains = len(W), setting.moments.samples_of, [np.empty(0)]
-    own = setting.moments.covariances[setting.moments.of, np.arange(d), np.arange(d)]
-    for found in regressions_of(setting.moments, W != 0.0):
-        n = samples[found.nodes, None].astype(np.float64)
-        worth = found.slopes**2 / found.precisions
-        if setting.noise is None:
-            left = np.maximum(own[found.nodes] - found.explained, COLLINEAR * own[found.nodes])
-            gains.append((n * np.log1p(worth / left[:, None])).ravel())
-        else:
-            gains.append((n * worth / setting.noise).ravel())
-    return np.concatenate(gains)
+def best_parts(setting: Setting, graphs: list[BoolArray]) -> BoolArray:
+    """Put the better parts of further graphs into the first one."""
+    best = graphs[0]
+    for other in graphs[1:]:
+        best = _grafted(setting, best, aligned(setting, other, best))
+    return best
+
+
+def aligned(setting: Setting, graph: BoolArray, like: BoolArray) -> BoolArray:
+    """Turn edges of a graph as another has them, where that leaves the class as it is.
+
+    An edge i -> j can be turned if i and j have the same parents but for i itself.
+    """
+    graph, turned = graph.copy(), True
+    while turned:
+        turned = False
+        for i, j in np.argwhere(graph & like.T & _may_turn(setting, graph)).tolist():
+            parents = graph[:, j].copy()
+            parents[i] = False
+            if np.array_equal(parents, graph[:, i]):
+                graph[i, j], graph[j, i], turned = False, True, True
+    return graph
+
+
+def _may_turn(setting: Setting, graph: BoolArray) -> BoolArray:
+    may = np.ones_like(graph)
+    if setting.forbidden is not None:
+        may &= ~setting.forbidden.T
+    if setting.required is not None:
+        may &= ~setting.required
+    return may
+
+
+def _grafted(setting: Setting, graph: BoolArray, other: BoolArray) -> BoolArray:
+    """Take over the parts of another graph that lower the score, the best first."""
+    differ = graph != other
+    nodes = np.flatnonzero(differ.any(axis=0))
+    if not len(nodes):
+        return graph
+    _, circle = strong_components(graph | other)
+    joined = (differ | differ.T) & (circle[:, None] == circle)
+    n_parts, part = connected_components(joined[np.ix_(nodes, nodes)], directed=False)
+    gains = setting.values(graph, nodes) - setting.values(other, nodes)
+    by_part = np.bincount(part, gains, minlength=n_parts)
+    for k in np.argsort(-by_part, kind="stable")[: int((by_part > GAIN).sum())].tolist():
+        mixed, own = graph.copy(), nodes[part == k]
+        mixed[:, own] = other[:, own]
+        graph = mixed if is_dag(mixed) else graph
+    return graph

@@ -14,7 +14,7 @@ sum_j n r_j / s2 + penalty * |pa_j|, and that sum is what moves are judged by.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,9 +23,10 @@ from analyticdag._parameters import shown, whole
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag._validation import check_symmetric, correlations, covariance_matrix
 from analyticdag.errors import KnowledgeError, ParameterError
+from analyticdag.least_squares import regressions_of
 from analyticdag.moments import Moments
 from analyticdag.search import kernels
-from analyticdag.search.records import COLLINEAR, PATIENT
+from analyticdag.search.steps.records import COLLINEAR, PATIENT
 
 ScoreName: TypeAlias = Literal["unequal", "equal"]
 
@@ -81,6 +82,11 @@ class Setting:
         return self.moments.S
 
     @property
+    def n_nodes(self) -> int:
+        """How many nodes there are."""
+        return len(self.S)
+
+    @property
     def n_samples(self) -> int:
         """How many rows there are."""
         return self.moments.n_samples
@@ -104,15 +110,48 @@ class Setting:
     @property
     def data(self) -> kernels.Data:
         """Covariances, rows and knowledge for the kernels; nothing is copied."""
+        return kernels.Data(**self.given(np.arange(self.n_nodes)))
+
+    def given(self, first: IntArray) -> dict[str, Any]:
+        """What the kernels' data are made of, for nodes that begin at these columns."""
         d = len(self.S)
-        return kernels.Data(
-            S=np.ascontiguousarray(self.moments.covariances),
-            at=self.moments.of * (d * d),
-            n=self.moments.samples_of.astype(np.float64),
-            floor=COLLINEAR * np.diag(self.S),
-            forbidden=self.forbidden,
-            required=self.required,
-        )
+        return {
+            "S": np.ascontiguousarray(self.moments.covariances),
+            "at": self.moments.of[first] * (d * d),
+            "n": self.moments.samples_of[first].astype(np.float64),
+            "floor": COLLINEAR * np.diag(self.S),
+            "forbidden": self.forbidden,
+            "required": self.required,
+        }
+
+    def memory(self, order: IntArray) -> kernels.Memory:
+        """What the kernels work on."""
+        return kernels.Memory(order, self.cap + 1)
+
+    def values(self, graph: BoolArray, nodes: IntArray) -> FloatArray:
+        """Return the scores of some nodes, each with its own variance."""
+        some = np.zeros_like(graph)
+        some[:, nodes] = graph[:, nodes]
+        own = self.moments.own_variances
+        left = own.copy()
+        for found in regressions_of(self.moments, some):
+            left[found.nodes] -= found.explained
+        values = self.moments.samples_of * np.log(np.maximum(left, COLLINEAR * own) / own)
+        return (values + self.penalty * some.sum(axis=0))[nodes]
+
+    def edge_gains(self, graph: BoolArray) -> FloatArray:
+        """What each edge of a graph gains, its price not counted."""
+        samples, gains = self.moments.samples_of, [np.empty(0)]
+        own = self.moments.own_variances
+        for found in regressions_of(self.moments, graph):
+            n = samples[found.nodes, None].astype(np.float64)
+            worth = found.slopes**2 / found.precisions
+            if self.noise is None:
+                left = np.maximum(own[found.nodes] - found.explained, COLLINEAR * own[found.nodes])
+                gains.append((n * np.log1p(worth / left[:, None])).ravel())
+            else:
+                gains.append((n * worth / self.noise).ravel())
+        return np.concatenate(gains)
 
 
 def make_setting(
@@ -122,8 +161,13 @@ def make_setting(
     allowed: BoolArray | None,
     required: BoolArray | None,
     max_parents: int | None,
+    *,
+    noise: float = 1.0,
 ) -> Setting:
-    """Check what was asked and bring it into the form kernels want."""
+    """Check what was asked and bring it into the form kernels want.
+
+    `noise` is the variance that all nodes share, if they do.
+    """
     default_gamma(score)  # refuses an unknown score
     d = len(moments.of)
     forbidden, needed = checked_knowledge(allowed, required, max_parents, d)
@@ -133,7 +177,7 @@ def make_setting(
         cap = min(cap, max_parents)
     cap = max(cap, most)
     if score == "equal":
-        return Setting(moments, forbidden, needed, penalty, 1.0, cap)
+        return Setting(moments, forbidden, needed, penalty, noise, cap)
     matrices = [correlations(S) for S in moments.covariances]
     standardised = replace(
         moments, covariances=matrices[0][None] if len(matrices) == 1 else np.array(matrices)

@@ -26,8 +26,8 @@ from analyticdag.orders import consistent_order, precedence, r2_order
 from analyticdag.search import kernels
 from analyticdag.search.graph import Search
 from analyticdag.search.kernels import Rules, Stop
-from analyticdag.search.records import COLLINEAR, PATIENT
 from analyticdag.search.setting import Setting
+from analyticdag.search.steps.records import COLLINEAR, PATIENT
 
 RANDOM_STARTS = 2
 # About three standard errors of a residual variance at n = 1000.

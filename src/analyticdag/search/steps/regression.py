@@ -4,13 +4,33 @@
 factorisation. Growing takes the candidate that explains most; shrinking drops the member that is
 missed least. Both only take steps that lower the score, so the alternation ends. There is no limit
 on the number of parents except `Rules.cap`. Required parents are put in first and never dropped.
+Where nodes are blocks of columns, `blocks.py` does the arithmetic.
 """
 
 from __future__ import annotations
 
 from analyticdag._compiled import cython
 from analyticdag._compiled.libc import hypot, log, sqrt
-from analyticdag.search.records import COLLINEAR, Data, Regression, Rules, State, Stop
+from analyticdag.search.steps.blocks import (
+    begin_block,
+    best_block,
+    block_score,
+    misfit,
+    toggle_block,
+    weakest_block,
+    with_block,
+)
+from analyticdag.search.steps.records import (
+    COLLINEAR,
+    GAIN,
+    Data,
+    Regression,
+    Rules,
+    State,
+    Stop,
+    forbidden,
+    required,
+)
 
 # Steps must beat their price by this share: rounding must not make grow and shrink alternate.
 MARGIN = 1e-9
@@ -32,7 +52,10 @@ def clear(data: Data, work: Regression, node: cython.Py_ssize_t) -> cython.void:
     spread = work.spread
     for a in range(work.size):
         work.slot[work.members[a]] = -1
-    work.size, work.at = 0, at
+    work.size, work.node, work.at = 0, node, at
+    if data.blocks:
+        begin_block(data, work, node)
+        return
     for i in range(d):
         link[i] = S[at + node * d + i]
     for i in range(d):
@@ -154,6 +177,9 @@ def toggle(data: Data, work: Regression, p: cython.Py_ssize_t) -> cython.void:
     A newcomer must have spread[p] > floor[p]. With w[i] = cov(i, p | the other members), coming in
     means link -= (weight of p) w and spread -= w^2 / w[p]; going out means the opposite.
     """
+    if data.blocks:
+        toggle_block(data, work, p)
+        return
     w = work.direction
     link = work.link
     spread = work.spread
@@ -181,24 +207,13 @@ def toggle(data: Data, work: Regression, p: cython.Py_ssize_t) -> cython.void:
 
 
 @cython.part
-def forbidden(data: Data, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
-    """Whether i -> j may not exist."""
-    return data.forbids and data.forbidden[i * data.d + j] != 0
-
-
-@cython.part
-def required(data: Data, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
-    """Whether i -> j must exist."""
-    return data.requires and data.required[i * data.d + j] != 0
-
-
-@cython.part
-def score(
-    data: Data, rules: Rules, node: cython.Py_ssize_t, residual: cython.double, k: cython.Py_ssize_t
-) -> cython.double:
-    """Score of a node with k parents and this residual variance: misfit and price."""
+def score(data: Data, rules: Rules, work: Regression) -> cython.double:
+    """Score of the node with its members: misfit and price."""
+    if data.blocks:
+        return block_score(data, rules, work)
+    residual = work.link[work.node]
     units = residual / rules.noise if rules.equal else log(max(residual, COLLINEAR))
-    total: cython.double = data.n[node] * units + rules.penalty * k
+    total: cython.double = data.n[work.node] * units + rules.penalty * work.size
     return total
 
 
@@ -211,6 +226,32 @@ def hurdle(rules: Rules, node: cython.Py_ssize_t, residual: cython.double) -> cy
 
 
 @cython.part
+def bar_of(data: Data, rules: Rules, work: Regression) -> cython.double:
+    """What a further member must explain; of blocks, the misfit that it must lead below."""
+    if data.blocks:
+        return misfit(data, work) - GAIN
+    return hurdle(rules, work.node, work.link[work.node]) * (1.0 + MARGIN)
+
+
+@cython.part
+def wants(
+    data: Data, rules: Rules, work: Regression, u: cython.Py_ssize_t, bar: cython.double
+) -> cython.bint:
+    """Whether u, which is no member, passes the bar and may be one."""
+    if data.blocks:
+        return not forbidden(data, u, work.node) and with_block(data, rules, work, u) < bar
+    square = work.link[u] * work.link[u]
+    pays: cython.bint = square > bar * work.spread[u] and work.spread[u] > data.floor[u]
+    return pays and not forbidden(data, u, work.node)
+
+
+@cython.part
+def fits_in(data: Data, work: Regression, p: cython.Py_ssize_t) -> cython.bint:
+    """Whether p can become a member; blocks that the members determine explain nothing more."""
+    return data.blocks or work.spread[p] > data.floor[p]
+
+
+@cython.part
 def best_candidate(
     data: Data,
     rules: Rules,
@@ -220,6 +261,8 @@ def best_candidate(
     n_candidates: cython.Py_ssize_t,
 ) -> cython.Py_ssize_t:
     """The candidate that explains most, if it is worth its price; otherwise -1."""
+    if data.blocks:
+        return best_block(data, rules, order, work, n_candidates)
     link = work.link
     spread = work.spread
     floor = data.floor
@@ -238,6 +281,8 @@ def weakest_member(
     data: Data, rules: Rules, work: Regression, node: cython.Py_ssize_t
 ) -> cython.Py_ssize_t:
     """The member that is missed least, if it is not worth its price; otherwise -1."""
+    if data.blocks:
+        return weakest_block(data, rules, work)
     chosen = -1
     least = 0.0
     for a in range(work.size):
@@ -284,7 +329,7 @@ def grow_shrink(
             chosen = best_candidate(data, rules, order, work, node, n_candidates)
             if chosen < 0:
                 break
-            faint += is_faint(data, rules, work, node, chosen)
+            faint += rules.equal and is_faint(data, rules, work, node, chosen)
             toggle(data, work, chosen)
         shrunk = False
         while work.size > 0 and not stop.asked:
@@ -293,7 +338,7 @@ def grow_shrink(
                 break
             toggle(data, work, chosen)
             shrunk = True
-    return score(data, rules, node, work.link[node], work.size)
+    return score(data, rules, work)
 
 
 @cython.part
@@ -311,6 +356,6 @@ def select(
     if data.requires:
         for t in range(n_candidates):
             i = state.order[t]
-            if required(data, i, node) and work.spread[i] > data.floor[i]:
+            if required(data, i, node) and fits_in(data, work, i):
                 toggle(data, work, i)
     return grow_shrink(data, rules, state.order, work, node, n_candidates, stop)

@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 from analyticdag._compiled import cython
-from analyticdag.search.local import descend, enqueue, forget, take_back
-from analyticdag.search.moves import load, move, note, store
-from analyticdag.search.records import (
+from analyticdag.search.steps.local import descend, enqueue, forget, take_back
+from analyticdag.search.steps.moves import load, move, note, store
+from analyticdag.search.steps.records import (
     PARENT,
     Data,
     Memory,
@@ -24,7 +24,7 @@ from analyticdag.search.records import (
     floats,
     integers,
 )
-from analyticdag.search.regression import grow_shrink, toggle
+from analyticdag.search.steps.regression import grow_shrink, toggle
 
 # Ways to do without i -> j: not joined; i behind j; j before i.
 APART = 0

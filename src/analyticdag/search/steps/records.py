@@ -26,6 +26,9 @@ from analyticdag._compiled import cython
 # A variable whose variance given the current parents is below this share of its own variance is a
 # linear combination of them. With hubs, parents are collinear to nine digits and still parents.
 COLLINEAR = 1e-10
+# A step must lower the score by more than this: smaller differences are rounding, of scores that
+# are about n * d, 1e3 to 1e7, with 16 digits.
+GAIN = 1e-6
 # Entries of `State.tie[i, j]`, about i as a parent of j.
 NONE = 0
 WANTED = 1
@@ -99,8 +102,9 @@ class Stop:
 class Data:
     """What is given: covariances, rows behind every node, edges that may not or must exist."""
 
-    d: cython.Py_ssize_t
-    S: cython.p_double  # covariances, (d, d) each, one after the other
+    d: cython.Py_ssize_t  # nodes
+    columns: cython.Py_ssize_t  # as many, unless some nodes are blocks of columns
+    S: cython.p_double  # covariances, (columns, columns) each, one after the other
     at: cython.p_longlong  # where in S the covariance begins that a node is regressed with
     n: cython.p_double  # rows behind the regression of each node
     floor: cython.p_double  # COLLINEAR times the variance of each variable
@@ -108,19 +112,47 @@ class Data:
     forbidden: cython.p_uchar  # [i, j] speaks about the edge i -> j
     requires: cython.bint
     required: cython.p_uchar
+    blocks: cython.bint  # whether some nodes are blocks
+    first: cython.p_longlong  # of the columns of a node
+    size: cython.p_longlong  # how many columns a node has
+    square: cython.p_longlong  # where the covariances within each block begin, block after block
     arrays: object  # what the pointers point to
 
     def __init__(
-        self, S: Any, at: Any, n: Any, floor: Any, forbidden: Any = None, required: Any = None
+        self,
+        S: Any,
+        at: Any,
+        n: Any,
+        floor: Any,
+        forbidden: Any = None,
+        required: Any = None,
+        sizes: Any = None,
     ) -> None:
-        self.arrays = (S, at, n, floor, forbidden, required)
-        self.d = len(n)
+        self.d = self.columns = len(n)
         self.S, self.at, self.n, self.floor = floats(S), integers(at), floats(n), floats(floor)
         self.forbids, self.requires = forbidden is not None, required is not None
         if self.forbids:
             self.forbidden = marks(forbidden)
         if self.requires:
             self.required = marks(required)
+        self.blocks, first, square = sizes is not None, None, None
+        if self.blocks:
+            first, square = np.cumsum(sizes) - sizes, np.cumsum(sizes**2) - sizes**2
+            self.columns, self.size = int(sizes.sum()), integers(sizes)
+            self.first, self.square = integers(first), integers(square)
+        self.arrays = (S, at, n, floor, forbidden, required, sizes, first, square)
+
+
+@cython.part
+def forbidden(data: Data, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
+    """Whether i -> j may not exist."""
+    return data.forbids and data.forbidden[i * data.d + j] != 0
+
+
+@cython.part
+def required(data: Data, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
+    """Whether i -> j must exist."""
+    return data.requires and data.required[i * data.d + j] != 0
 
 
 @cython.cclass
@@ -133,14 +165,54 @@ class Rules:
     price: cython.p_double  # share of the residual variance (or of the noise) to be explained
     cap: cython.Py_ssize_t  # largest number of parents
     patience: cython.Py_ssize_t  # how many faint parents a regression may take
+    prices: cython.p_double  # of the edges between blocks, in the score; [i, j] for i -> j
+    dearest: cython.double  # price of an edge, in the score, at most
     arrays: object
 
     def __init__(
-        self, penalty: float, noise: float | None, price: Any, cap: int, patience: int
+        self,
+        penalty: float,
+        noise: float | None,
+        price: Any,
+        cap: int,
+        patience: int,
+        prices: Any = None,
     ) -> None:
-        self.arrays = price
+        self.arrays = price, prices
         self.penalty, self.equal, self.noise = penalty, noise is not None, noise or 1.0
         self.price, self.cap, self.patience = floats(price), cap, patience
+        self.dearest = penalty
+        if prices is not None:
+            self.prices, self.dearest = floats(prices), prices.max(initial=0.0)
+
+
+@cython.cclass
+class BlockWork:
+    """What a regression holds where nodes are blocks of columns (`blocks.py`)."""
+
+    V: cython.p_double  # row r: covariances of all columns with the r-th column of the members,
+    #                     in standard units given those before it
+    rows: cython.Py_ssize_t  # rows of V that are filled
+    column: cython.p_longlong  # which column each row is
+    at_row: cython.p_longlong  # where in V the columns of each member begin; -1 if determined
+    link: cython.p_double  # row b: covariances of the b-th column of the node given the members
+    within: cython.p_double  # covariances within each block given the members, block after block
+    L: cython.p_double  # scratch: a factor of one block
+    M: cython.p_double  # covariances of the node
+    B: cython.p_double  # what a block explains of the node
+    K: cython.p_double  # the inverse of a factor of all members
+    arrays: object
+
+    def __init__(self, sizes: Any) -> None:
+        columns, largest = int(sizes.sum()), int(sizes.max())
+        V, K = np.zeros((2, columns, columns))
+        L, M, B = np.zeros((3, largest, largest))
+        link, within = np.zeros((largest, columns)), np.zeros(int((sizes**2).sum()))
+        column, at_row = np.zeros(columns, np.int64), np.zeros(len(sizes), np.int64)
+        self.arrays, self.rows = (V, K, L, M, B, link, within, column, at_row), 0
+        self.V, self.K, self.link, self.within = floats(V), floats(K), floats(link), floats(within)
+        self.L, self.M, self.B = floats(L), floats(M), floats(B)
+        self.column, self.at_row = integers(column), integers(at_row)
 
 
 @cython.cclass
@@ -162,6 +234,7 @@ class Regression:
 
     size = cython.declare(cython.Py_ssize_t, visibility="readonly")
     width: cython.Py_ssize_t  # room for members
+    node: cython.Py_ssize_t  # whose regression it is
     at: cython.Py_ssize_t  # where in Data.S the covariance of the node begins
     members: cython.p_longlong
     slot: cython.p_longlong  # place of variable i in members, or -1
@@ -172,9 +245,10 @@ class Regression:
     link: cython.p_double
     spread: cython.p_double
     direction: cython.p_double  # scratch: covariance of that residual with every variable
+    block: BlockWork  # instead of all this from `factor` on, where nodes are blocks
     arrays = cython.declare(dict, visibility="readonly")
 
-    def __init__(self, d: cython.Py_ssize_t, width: cython.Py_ssize_t) -> None:
+    def __init__(self, d: cython.Py_ssize_t, width: cython.Py_ssize_t, sizes: Any = None) -> None:
         arrays = {
             "members": np.empty(width, np.int64),
             "slot": np.full(d, -1, np.int64),
@@ -187,7 +261,9 @@ class Regression:
         self.factor, self.weights = floats(arrays["factor"]), floats(arrays["weights"])
         self.sharp, self.mix = floats(arrays["sharp"]), floats(arrays["mix"])
         self.link, self.spread = floats(arrays["link"]), floats(arrays["spread"])
-        self.direction = floats(arrays["direction"])
+        self.direction, self.node = floats(arrays["direction"]), 0
+        if sizes is not None:
+            self.block = BlockWork(sizes)
 
 
 @cython.cclass
@@ -319,8 +395,8 @@ class Memory:
     mover = cython.declare(Regression, visibility="readonly")  # of the node that moves
     passed: Regression  # of the node that it passes
 
-    def __init__(self, order: Any, width: cython.Py_ssize_t) -> None:
+    def __init__(self, order: Any, width: cython.Py_ssize_t, sizes: Any = None) -> None:
         d = len(order)
         self.state, self.plan, self.undo = State(order, width), Plan(d, width), Undo(order, width)
         self.queue = Queue(d)
-        self.mover, self.passed = Regression(d, width), Regression(d, width)
+        self.mover, self.passed = Regression(d, width, sizes), Regression(d, width, sizes)

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from analyticdag._compiled import cython
-from analyticdag.search.moves import ANYWHERE, GAIN, install, move, store
-from analyticdag.search.records import (
+from analyticdag.search.steps.moves import ANYWHERE, install, move, store
+from analyticdag.search.steps.records import (
+    GAIN,
     PARENT,
     Data,
     Memory,
@@ -27,7 +28,7 @@ from analyticdag.search.records import (
     integers,
     marks,
 )
-from analyticdag.search.regression import clear, grow_shrink, select, toggle
+from analyticdag.search.steps.regression import clear, grow_shrink, select, toggle
 
 # Forced moves in one disturbance, at most; the share of disturbances that start in a triangle; the
 # reinsertions that repair one, the few that need more are given up. As they were first written; no

@@ -8,7 +8,8 @@ right, and writes what the best place would change to a plan; `move` carries it 
 from __future__ import annotations
 
 from analyticdag._compiled import cython
-from analyticdag.search.records import (
+from analyticdag.search.steps.records import (
+    GAIN,
     PARENT,
     WANTED,
     Data,
@@ -19,22 +20,19 @@ from analyticdag.search.records import (
     State,
     Stop,
     Undo,
-)
-from analyticdag.search.regression import (
-    MARGIN,
-    clear,
-    forbidden,
-    grow_shrink,
-    hurdle,
     required,
+)
+from analyticdag.search.steps.regression import (
+    bar_of,
+    clear,
+    fits_in,
+    grow_shrink,
     score,
     solve,
     toggle,
+    wants,
 )
 
-# A move must lower the score by more than this: smaller differences are rounding, of scores that
-# are about n * d, 1e3 to 1e7, with 16 digits.
-GAIN = 1e-6
 # A walk this many edge prices uphill is given up: what lies behind is another valley. That made
 # moves three times cheaper; no trial of other values is on record.
 UPHILL = 10.0
@@ -69,7 +67,7 @@ def regress(
     clear(data, work, node)
     for a in range(first, first + k):
         p = parents[a]
-        if work.spread[p] > data.floor[p]:
+        if fits_in(data, work, p):
             toggle(data, work, p)
 
 
@@ -79,12 +77,12 @@ def load(data: Data, state: State, work: Regression, node: cython.Py_ssize_t) ->
     d = state.d
     k = state.count[node]
     mine = node * state.width
-    if k > state.pool_room[node]:  # its factor found no room
+    if data.blocks or k > state.pool_room[node]:  # its factor is not kept, or found no room
         regress(data, work, node, state.parents, mine, k)
         return
     for a in range(work.size):
         work.slot[work.members[a]] = -1
-    work.size, work.at = k, data.at[node]
+    work.size, work.node, work.at = k, node, data.at[node]
     for i in range(d):
         work.link[i] = state.link[node * d + i]
     for i in range(d):
@@ -109,14 +107,9 @@ def renew_ties(
     d = state.d
     open_: cython.bint = work.size < rules.cap
     tie = state.tie
-    link = work.link
-    spread = work.spread
-    floor = data.floor
-    bar = hurdle(rules, node, link[node]) * (1.0 + MARGIN)
+    bar = bar_of(data, rules, work)
     for i in range(d):
-        wanted: cython.bint = open_ and link[i] * link[i] > bar * spread[i] and spread[i] > floor[i]
-        wanted = wanted and i != node and not forbidden(data, i, node)
-        tie[i * d + node] = wanted  # WANTED or NONE
+        tie[i * d + node] = open_ and i != node and wants(data, rules, work, i, bar)
     for a in range(work.size):
         tie[work.members[a] * d + node] = PARENT
 
@@ -129,14 +122,16 @@ def store(
     d = state.d
     k = work.size
     state.count[node] = k
-    state.value[node] = score(data, rules, node, work.link[node], k)
+    state.value[node] = score(data, rules, work)
+    for a in range(k):
+        state.parents[node * state.width + a] = work.members[a]
+    renew_ties(data, rules, state, work, node)
+    if data.blocks:
+        return
     for i in range(d):
         state.link[node * d + i] = work.link[i]
     for i in range(d):
         state.spread[node * d + i] = work.spread[i]
-    for a in range(k):
-        state.parents[node * state.width + a] = work.members[a]
-    renew_ties(data, rules, state, work, node)
     reserve(state, node, k)
     if k > state.pool_room[node]:
         return
@@ -180,22 +175,6 @@ def install(
 
 
 @cython.part
-def wants(
-    data: Data, work: Regression, x: cython.Py_ssize_t, u: cython.Py_ssize_t, bar: cython.double
-) -> cython.bint:
-    """Whether u explains more than the bar of x, whose regression is in the workplace."""
-    square = work.link[u] * work.link[u]
-    pays: cython.bint = square > bar * work.spread[u] and work.spread[u] > data.floor[u]
-    return pays and not forbidden(data, u, x)
-
-
-@cython.part
-def bar_of(rules: Rules, mover: Regression, x: cython.Py_ssize_t) -> cython.double:
-    """What a further parent of x must explain."""
-    return hurdle(rules, x, mover.link[x]) * (1.0 + MARGIN)
-
-
-@cython.part
 def hopes(
     data: Data,
     rules: Rules,
@@ -210,9 +189,9 @@ def hopes(
         for t in range(state.place[x]):
             found += state.tie[x * state.d + state.order[t]] == WANTED
     elif mover.size < rules.cap:
-        bar = bar_of(rules, mover, x)
+        bar = bar_of(data, rules, mover)
         for t in range(state.place[x] + 1, state.d):
-            found += wants(data, mover, x, state.order[t], bar)
+            found += wants(data, rules, mover, state.order[t], bar)
     return found
 
 
@@ -287,7 +266,7 @@ def explore(
         shift(state, x, t)
         loses: cython.bint = step < 0 and mover.slot[u] >= 0
         gains: cython.bint = step > 0 and mover.size < rules.cap
-        gains = gains and wants(data, mover, x, u, bar_of(rules, mover, x))
+        gains = gains and wants(data, rules, mover, u, bar_of(data, rules, mover))
         if loses:
             toggle(data, mover, u)
         if loses or gains:
@@ -303,7 +282,7 @@ def explore(
             plan.next += 1
         if anywhere and (loses or gains or touched):
             ahead = hopes(data, rules, state, mover, x, step)
-            if own + others > UPHILL * rules.penalty:
+            if own + others > UPHILL * rules.dearest:
                 break
             if own + others < plan.change - GAIN:
                 propose(state, plan, mover, x, first, own + others)
