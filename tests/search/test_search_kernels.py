@@ -18,10 +18,11 @@ from analyticdag.search.graph import Search, suspects
 from analyticdag.search.hubs import parent_probabilities, spike_and_slab
 from analyticdag.search.setting import Setting
 from analyticdag.search.starts import Rest, layered_order
-from analyticdag.search.steps import records as source
+from analyticdag.search.steps import given as source
+from analyticdag.search.steps.given import COLLINEAR
 from analyticdag.search.steps.local import DRAWS
 from analyticdag.search.steps.moves import ANYWHERE
-from analyticdag.search.steps.records import COLLINEAR, PARENT, WANTED
+from analyticdag.search.steps.records import PARENT, WANTED, Regression
 from analyticdag.search.steps.regression import clear, toggle
 
 N = 300
@@ -58,7 +59,7 @@ def test_a_node_above_the_noise_is_suspected_and_so_are_its_children():
 def regression_after(S, node, toggles):
     d = len(S)
     data = source.Data(S, np.zeros(d, np.int64), np.full(d, float(N)), COLLINEAR * np.diag(S))
-    work = source.Regression(d, d)
+    work = Regression(d, d)
     tables = work.arrays
     clear(data, work, node)
     for p in toggles:

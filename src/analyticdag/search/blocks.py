@@ -40,7 +40,7 @@ from analyticdag.search.price import (
     gamma_of,
 )
 from analyticdag.search.setting import Setting, checked_knowledge, edge_penalty
-from analyticdag.search.steps.records import PATIENT
+from analyticdag.search.steps.given import PATIENT
 
 __all__ = ["BlockResult", "BlockSetting", "make_block_setting", "search_blocks"]
 

@@ -38,8 +38,8 @@ from analyticdag.search.setting import (
     make_setting,
 )
 from analyticdag.search.starts import cheap_starts, named_rng, with_noise
+from analyticdag.search.steps.given import PATIENT
 from analyticdag.search.steps.local import DRAWS
-from analyticdag.search.steps.records import PATIENT
 
 # With equal variances and fewer rows than nodes, graphs up to this size are searched on. ER2, own
 # seeds: 50 rows of 200 nodes 34 errors instead of 50; 100 of 400 20.5 instead of 21.5; 200 of 800

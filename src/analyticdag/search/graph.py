@@ -25,8 +25,8 @@ from analyticdag.moments import Moments
 from analyticdag.search import kernels
 from analyticdag.search.kernels import Stop
 from analyticdag.search.setting import Setting
+from analyticdag.search.steps.given import GAIN
 from analyticdag.search.steps.local import DRAWS
-from analyticdag.search.steps.records import GAIN
 
 # With equal variances: the residual variance, in noise variances, that calls for a local search
 # (three standard errors, sqrt(2 / n) each, at 1,000 rows; docs/design/order-search.md).

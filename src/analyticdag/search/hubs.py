@@ -20,7 +20,7 @@ from scipy.special import expit
 from analyticdag._typing import FloatArray, IntArray
 from analyticdag.search.graph import Search
 from analyticdag.search.kernels import Rules, Stop
-from analyticdag.search.steps.records import GAIN
+from analyticdag.search.steps.given import GAIN
 
 # Nodes with more parents than this share of the samples are hubs.
 HUB = 0.2

@@ -26,7 +26,7 @@ from analyticdag.errors import KnowledgeError, ParameterError
 from analyticdag.least_squares import regressions_of
 from analyticdag.moments import Moments
 from analyticdag.search import kernels
-from analyticdag.search.steps.records import COLLINEAR, PATIENT
+from analyticdag.search.steps.given import COLLINEAR, PATIENT
 
 ScoreName: TypeAlias = Literal["unequal", "equal"]
 

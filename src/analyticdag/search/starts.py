@@ -27,7 +27,7 @@ from analyticdag.search import kernels
 from analyticdag.search.graph import Search
 from analyticdag.search.kernels import Rules, Stop
 from analyticdag.search.setting import Setting
-from analyticdag.search.steps.records import COLLINEAR, PATIENT
+from analyticdag.search.steps.given import COLLINEAR, PATIENT
 
 RANDOM_STARTS = 2
 # About three standard errors of a residual variance at n = 1000.

@@ -2,7 +2,8 @@
 
 | module          | holds                                                                         |
 |-----------------|-------------------------------------------------------------------------------|
-| `records.py`    | records, one for each role: data, rules, state, plan, undo, queue, workplace  |
+| `given.py`      | what is given: data, rules; how arrays are read                               |
+| `records.py`    | what one search works on: regression, state, plan, undo, queue                |
 | `regression.py` | one node on a changing set of parents; parents by growing and shrinking       |
 | `blocks.py`     | the arithmetic of that where nodes are blocks of columns                      |
 | `moves.py`      | one node put elsewhere in the order                                           |

@@ -17,15 +17,8 @@ from __future__ import annotations
 
 from analyticdag._compiled import cython
 from analyticdag._compiled.libc import log, sqrt
-from analyticdag.search.steps.records import (
-    COLLINEAR,
-    GAIN,
-    Data,
-    Regression,
-    Rules,
-    forbidden,
-    required,
-)
+from analyticdag.search.steps.given import COLLINEAR, GAIN, Data, Rules, forbidden, required
+from analyticdag.search.steps.records import Regression
 
 # Score of what cannot be: parents that determine each other.
 NEVER = 1e300

@@ -11,19 +11,10 @@ from __future__ import annotations
 from typing import Any
 
 from analyticdag._compiled import cython
+from analyticdag.search.steps.given import Data, Rules, Stop, floats, integers
 from analyticdag.search.steps.local import descend, enqueue, forget, take_back
 from analyticdag.search.steps.moves import load, move, note, store
-from analyticdag.search.steps.records import (
-    PARENT,
-    Data,
-    Memory,
-    Rules,
-    State,
-    Stop,
-    Undo,
-    floats,
-    integers,
-)
+from analyticdag.search.steps.records import PARENT, Memory, State, Undo
 from analyticdag.search.steps.regression import grow_shrink, toggle
 
 # Ways to do without i -> j: not joined; i behind j; j before i.

@@ -12,22 +12,9 @@ from typing import Any
 import numpy as np
 
 from analyticdag._compiled import cython
+from analyticdag.search.steps.given import GAIN, Data, Rules, Stop, floats, integers, marks
 from analyticdag.search.steps.moves import ANYWHERE, install, move, store
-from analyticdag.search.steps.records import (
-    GAIN,
-    PARENT,
-    Data,
-    Memory,
-    Queue,
-    Regression,
-    Rules,
-    State,
-    Stop,
-    Undo,
-    floats,
-    integers,
-    marks,
-)
+from analyticdag.search.steps.records import PARENT, Memory, Queue, Regression, State, Undo
 from analyticdag.search.steps.regression import clear, grow_shrink, select, toggle
 
 # Forced moves in one disturbance, at most; the share of disturbances that start in a triangle; the

@@ -8,20 +8,8 @@ right, and writes what the best place would change to a plan; `move` carries it 
 from __future__ import annotations
 
 from analyticdag._compiled import cython
-from analyticdag.search.steps.records import (
-    GAIN,
-    PARENT,
-    WANTED,
-    Data,
-    Memory,
-    Plan,
-    Regression,
-    Rules,
-    State,
-    Stop,
-    Undo,
-    required,
-)
+from analyticdag.search.steps.given import GAIN, Data, Rules, Stop, required
+from analyticdag.search.steps.records import PARENT, WANTED, Memory, Plan, Regression, State, Undo
 from analyticdag.search.steps.regression import (
     bar_of,
     clear,

@@ -20,17 +20,8 @@ from analyticdag.search.steps.blocks import (
     weakest_block,
     with_block,
 )
-from analyticdag.search.steps.records import (
-    COLLINEAR,
-    GAIN,
-    Data,
-    Regression,
-    Rules,
-    State,
-    Stop,
-    forbidden,
-    required,
-)
+from analyticdag.search.steps.given import COLLINEAR, GAIN, Data, Rules, Stop, forbidden, required
+from analyticdag.search.steps.records import Regression, State
 
 # Steps must beat their price by this share: rounding must not make grow and shrink alternate.
 MARGIN = 1e-9
