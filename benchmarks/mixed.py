@@ -2,8 +2,8 @@
 
 A setting has ``graph``, ``nodes``, ``samples``, ``mechanism`` ("linear" for cuts of normal
 variables, "conditional" for conditional Gaussian and logistic equations) and ``discrete``, the
-share of discrete columns; or ``noise = "binary"`` for tables of 0 and 1. A method is one of
-READERS.
+share of discrete columns; or ``noise = "binary"`` for tables of 0 and 1, whose log-odds have normal
+intercepts of the size ``intercepts``. A method is one of READERS.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from analyticdag._typing import BoolArray, FloatArray
-from analyticdag.graphs import is_dag
+from analyticdag.graphs import is_dag, topological_order
 from analyticdag.linear import AnalyticDAG
 from analyticdag.linear.options import solver_with
 from analyticdag.metrics import compare
@@ -37,6 +38,7 @@ def mixed(
     arguments: dict[str, Any] = dict(setting)
     nodes, samples = int(arguments.pop("nodes")), int(arguments.pop("samples"))
     low, high = str(arguments.pop("weight_range", "0.4 to 1.0")).split(" to ")
+    intercepts = float(arguments.pop("intercepts", 0.0))
     drawn = simulate(
         n_nodes=nodes,
         n_samples=samples,
@@ -44,6 +46,8 @@ def mixed(
         seed=int(rng.integers(2**31)),
         **arguments,
     )
+    if intercepts:
+        drawn = replace(drawn, data=_with_intercepts(drawn, intercepts, rng))
     start = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -58,6 +62,15 @@ def mixed(
         "n_edges": counts.n_estimated,
         "cpu_seconds": seconds,
     }
+
+
+def _with_intercepts(drawn: Simulation, spread: float, rng: np.random.Generator) -> FloatArray:
+    """Draw 0/1 rows of the same logistic equations, with normal intercepts of this spread."""
+    data, intercepts = np.zeros_like(drawn.data), rng.normal(0.0, spread, drawn.n_nodes)
+    for j in topological_order(drawn.adjacency_matrix != 0):
+        log_odds = data @ drawn.weights[:, j] + intercepts[j]
+        data[:, j] = rng.logistic(size=len(data)) < log_odds
+    return data
 
 
 def frame_of(drawn: Simulation) -> Any:
@@ -106,10 +119,10 @@ def _one_hot(drawn: Simulation) -> FloatArray:
     return np.where(arrows > arrows.T, 1.0, np.where(arrows == arrows.T, np.sign(arrows), 0.0))
 
 
-def _logistic(drawn: Simulation, lambda1: float = 0.05, steps: int | None = None) -> FloatArray:
-    """The path with the logistic loss."""
-    solver = solver_with("adam", max_steps=steps)
-    model = AnalyticDAG(loss="logistic", solver=solver, refine=False, lambda1=lambda1)
+def _logistic(drawn: Simulation, steps: int | None = None) -> FloatArray:
+    """The path with the logistic loss, and what goes with it."""
+    solver = "auto" if steps is None else solver_with("adam", max_steps=steps)
+    model = AnalyticDAG(loss="logistic", solver=solver)
     return model.fit(drawn.data).adjacency_matrix_.astype(np.float64)
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from analyticdag import AnalyticDAG
 from analyticdag.effects import total_effect
-from analyticdag.errors import ParameterError
+from analyticdag.errors import DataWarning, ParameterError
 from analyticdag.fitting.design import CUTS, LEVELS, Design
 from analyticdag.io import load_run, record_of, save_run
 from analyticdag.knowledge import Knowledge
@@ -233,20 +233,24 @@ def test_constant_and_copied_columns_beside_categories() -> None:
     assert model.graph_.degree("one") == 0
 
 
-def test_zero_one_tables_beside_the_logistic_loss() -> None:
-    """The default is as good as the logistic loss by hand, and the trap says how to get out."""
-    ours = logistic = 0
-    for seed in range(2):
-        drawn = simulate("ER1", n_nodes=8, n_samples=1000, seed=[5, seed], noise="binary")
-        ours += skeleton_errors(AnalyticDAG().fit(drawn.data).adjacency_matrix_, drawn)
-        by_hand = AnalyticDAG(loss="logistic", solver="adam", refine=False, lambda1=0.05)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            logistic += skeleton_errors(by_hand.fit(drawn.data).adjacency_matrix_, drawn)
-    assert ours <= logistic
-    for half in ({}, {"solver": "adam"}, {"refine": False}):
-        with pytest.raises(ParameterError, match=r"solver=.adam., refine=False and lambda1=0\.01"):
-            AnalyticDAG(loss="logistic", **half).fit(drawn.data)  # type: ignore[arg-type]
+def test_the_logistic_loss_is_one_switch() -> None:
+    drawn = simulate("ER1", n_nodes=4, n_samples=300, seed=5, noise="binary")
+    alone = AnalyticDAG(loss="logistic").fit(drawn.data)
+    by_hand = AnalyticDAG(loss="logistic", solver="adam", refine=False, lambda1=0.01)
+    np.testing.assert_array_equal(alone.weights_, by_hand.fit(drawn.data).weights_)
+    said = record_of(alone).parameters
+    assert (said["solver"], said["refine"], said["lambda1"]) == ("adam", False, 0.01)
+    assert record_of(AnalyticDAG().fit(drawn.data)).parameters["lambda1"] == 0.05
+
+
+def test_the_logistic_loss_says_that_it_has_no_intercepts() -> None:
+    rare = (np.random.default_rng(0).random((300, 2)) < 0.1).astype(float)
+    with pytest.warns(DataWarning, match=r"'x\d' is in \d+%, so the graph is not to be trusted"):
+        AnalyticDAG(loss="logistic").fit(pandas.DataFrame(rare, columns=["x0", "x1"]))
+    halves = simulate("ER1", n_nodes=4, n_samples=300, seed=5, noise="binary").data
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DataWarning)
+        AnalyticDAG(loss="logistic").fit(halves)
 
 
 def test_partial_fit_does_not_take_its_own_rows_for_all_rows(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from analyticdag.io.audit import Audit
 from analyticdag.io.state import Fitted, RungRecord, estimator_of, ladder_of
 from analyticdag.knowledge import Knowledge
 from analyticdag.linear.estimator import AnalyticDAG
+from analyticdag.linear.options import settled
 from analyticdag.optimize.trace import Trace
 from analyticdag.tables.look import Look
 
@@ -191,6 +192,8 @@ def _plain_or_none(value: Any) -> dict[str, Any] | None:
 def _parameters(estimator: Any) -> dict[str, Any]:
     """Return the parameters, and as "chosen" the values that the data chose for them."""
     found = {key: plain(value) for key, value in estimator.get_params(deep=False).items()}
+    if isinstance(estimator, AnalyticDAG):
+        found |= settled(estimator)
     found["start"] = estimator.trace_.start or None
     if isinstance(estimator.trace_, Trace) and estimator.trace_.search:
         trace, loss = estimator.trace_, estimator.loss_

@@ -42,7 +42,7 @@ from analyticdag.least_squares import weights_on_parents
 from analyticdag.linear.blocks import ladder_task, probabilities_of
 from analyticdag.linear.choice import LossChoice
 from analyticdag.linear.edges import described, edges_of
-from analyticdag.linear.ignored import warn_about_ignored
+from analyticdag.linear.ignored import warn_about_base_rates, warn_about_ignored
 from analyticdag.linear.ladder import HasLadder
 from analyticdag.linear.learn import Learned, learn
 from analyticdag.linear.options import Options, refuse_moved, refusing_moved
@@ -77,7 +77,8 @@ class AnalyticDAG(HasLadder, GraphEstimator):
     ----------
     loss : "auto" (BIC chooses), "mse", "likelihood-ev", "likelihood-nv", "logistic" or a class.
     constraint : what keeps cycles out: "exponential", "order-1", "order-2", … or a function.
-    lambda1 : weight of the path's l1 penalty, more gives fewer edges; or "auto", "cv", "stars".
+    lambda1 : the path's l1 penalty, more gives fewer edges; "auto", "cv", "stars"; None is 0.05,
+        and 0.01 with "logistic".
     w_threshold : weights of the path below this, in absolute value, are no edges; or "auto".
     solver : "auto", "fast", "adam", "order", or a solver object such as `Adam(device="cuda")`.
     refine : search over orders for the best penalised score; False keeps the path's own answer.
@@ -98,12 +99,12 @@ class AnalyticDAG(HasLadder, GraphEstimator):
     Notes
     -----
     "mse" is least squares; "likelihood-ev" and "likelihood-nv" are the Gaussian likelihood with
-    equal and with unequal noise variances, "logistic" the Bernoulli likelihood of 0/1 data; a class
-    of your own is one of `losses.Loss`. "auto" fits equal and unequal variances and lets BIC decide
-    (`loss_` says which, `loss_choice_` by how much). After a search under unequal variances the
-    shapes of the noise, where it is not Gaussian, fix directions that the class leaves open, and
-    turn edges of the class that they clearly speak against (`noise_shape`); that needs the rows, at
-    least 100 without gaps.
+    equal and with unequal noise variances, "logistic" the Bernoulli likelihood of 0/1 data without
+    intercepts, as published, by the path of Adam alone (refine is not read); a class of your own is
+    one of `losses.Loss`. "auto" fits equal and unequal variances and lets BIC decide (`loss_` says
+    which, `loss_choice_` by how much). After a search under unequal variances the shapes of the
+    noise, where it is not Gaussian, fix directions that the class leaves open, and turn edges of
+    the class that they clearly speak against (`noise_shape`); that needs at least 100 full rows.
 
     Solver "auto" searches from cheap orders and follows the path too where it can matter
     (`trace_.plan` says what was done and why); with refine=False it is "fast". "fast" follows the
@@ -167,7 +168,7 @@ class AnalyticDAG(HasLadder, GraphEstimator):
         self,
         loss: str | LossClass = "auto",
         constraint: str | AnalyticFunction | Truncated = "order-2",
-        lambda1: float | str = 0.05,
+        lambda1: float | str | None = None,
         w_threshold: float | str = 0.3,
         solver: str | Minimiser = "auto",
         refine: bool = True,
@@ -382,6 +383,8 @@ class AnalyticDAG(HasLadder, GraphEstimator):
         if not self.status_.converged:
             warnings.warn(self.advice_, NotConvergedWarning, stacklevel=3)
         warn_about_ignored(self, path=bool(learned.trace.records), stacklevel=3)
+        if self.loss_traits_.binary:
+            warn_about_base_rates(self, stacklevel=3)
         if self.status_ is Status.INTERRUPTED:
             raise KeyboardInterrupt(self.advice_)  # the caller's loop ends; the best so far is kept
         return self

@@ -43,8 +43,11 @@ SOLVERS: dict[str, type[Adam | Columns] | None] = {
     "adam": Adam,
     "order": None,
 }
-# What lambda1 and w_threshold are where the data are asked to choose, and nothing depends on it.
-_UNUSED = {"lambda1": 0.05, "w_threshold": 0.3}
+# What lambda1 is where nobody says, and what it and w_threshold are where the data are asked to
+# choose and nothing depends on it. Log-odds are paid for by bits, of which a row has few: on tables
+# of 0 and 1 with own seeds 0.01 to 0.02 had the fewest errors.
+LAMBDA1, _LAMBDA1_BINARY = 0.05, 0.01
+_UNUSED = {"lambda1": LAMBDA1, "w_threshold": 0.3}
 # More than any data can pay for an edge, and its price is still a number.
 _MOST_PRICE = 1e100
 # Eight thousand further starts of the search: more than that is a mistake, and would not end.
@@ -159,17 +162,24 @@ class Options:
     @classmethod
     def of(cls, estimator: Any) -> Options:
         """Check every parameter of an AnalyticDAG."""
-        refine = flag("refine", estimator.refine)
+        loss = None if _is_word(estimator.loss, "auto") else loss_class(estimator.loss)
+        binary = loss is not None and loss_traits(loss).binary
+        # No score of the search goes with bits: there is nothing to refine.
+        refine = flag("refine", estimator.refine) and not binary
+        lambda1 = estimator.lambda1
+        if lambda1 is None:
+            lambda1 = _LAMBDA1_BINARY if binary else LAMBDA1
+        auto = _is_word(estimator.solver, "auto")
         options = cls(
-            loss=None if _is_word(estimator.loss, "auto") else loss_class(estimator.loss),
+            loss=loss,
             function=as_function(estimator.constraint),
-            lambda1=_number("lambda1", estimator.lambda1, list(CRITERIA)),
+            lambda1=_number("lambda1", lambda1, list(CRITERIA)),
             w_threshold=_number("w_threshold", estimator.w_threshold, ["auto"]),
             # The search decides about edges: what it ignores is not worth choosing.
-            criterion=None if refine else _criterion(estimator.lambda1),
+            criterion=None if refine else _criterion(lambda1),
             choose_threshold=isinstance(estimator.w_threshold, str) and not refine,
-            minimiser=_minimiser(estimator.solver),
-            auto=_is_word(estimator.solver, "auto"),
+            minimiser=_minimiser("adam" if auto and binary else estimator.solver),
+            auto=auto and not binary,
             gamma=_gamma(estimator.gamma),
             min_effect=_min_effect(estimator.min_effect),
             effort=number("effort", estimator.effort, most=_MOST_EFFORT),
@@ -184,9 +194,19 @@ class Options:
             missing=choice("missing", estimator.missing, MISSING_RULES),
             covariance=choice("covariance", estimator.covariance, COVARIANCES),
         )
-        _check_solver(options)
         _check_loss(options)
+        _check_solver(options)
         return options
+
+
+def settled(estimator: Any) -> dict[str, Any]:
+    """Return what parameters stood for that a fit left to the loss."""
+    binary = estimator.loss_traits_.binary
+    found = {"lambda1": _LAMBDA1_BINARY if binary else LAMBDA1} if estimator.lambda1 is None else {}
+    if not binary:
+        return found
+    is_auto = _is_word(estimator.solver, "auto")
+    return found | {"refine": False} | ({"solver": "adam"} if is_auto else {})
 
 
 def refuse_moved(names: Mapping[str, Any]) -> None:
@@ -291,11 +311,10 @@ def _check_loss(options: Options) -> None:
     if options.loss is None:
         return
     traits, minimiser = options.traits, options.minimiser
-    if traits.binary and (options.refine or minimiser is None or not _any_loss(minimiser)):
+    if traits.binary and (minimiser is None or not _any_loss(minimiser)):
         raise ParameterError(
-            f"loss={traits.name!r} is for the path of Adam alone: use loss={traits.name!r}, "
-            "solver='adam', refine=False and lambda1=0.01, all four; the default loss='auto' takes "
-            "0/1 columns as they are (docs/benchmarks/tables.md compares them)"
+            f"loss={traits.name!r} is for the path of Adam: leave solver at 'auto', or use 'adam'; "
+            "the default loss='auto' takes 0/1 columns as they are"
         )
     if options.refine and traits.score is None:
         raise ParameterError(
