@@ -134,7 +134,7 @@ def _scores(known: Known) -> tuple[float, float, FloatArray]:
         own = graph_score(known.moments, known.equations.weights, score="unequal", gamma=gamma)
         return own, float(best.score), np.full(known.member.shape, best.price)
     # Compiled code: imported when it is used, so that importing the package stays cheap.
-    from analyticdag.search.block_engine import search_blocks
+    from analyticdag.search import search_blocks
     from analyticdag.search.price import block_prices
 
     levels, order = known.levels, topological_order(known.member)
