@@ -74,7 +74,7 @@ def no_work(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("work began before the outputs were checked")
 
     monkeypatch.setattr("analyticdag.linear.AnalyticDAG.fit", worked)
-    monkeypatch.setattr("analyticdag.stability.run._fits", worked)
+    monkeypatch.setattr("analyticdag.stability.run.each", worked)
 
 
 LONG = "x" * 300  # no file system takes it as a name
@@ -146,7 +146,7 @@ def test_a_page_that_appears_meanwhile_stays(
 
     same = ("fit", table, "--out", "run", "--report", notes, *ORDER, "-q")
     with monkeypatch.context() as patch:
-        patch.setattr("analyticdag.report.render_report", slowly)
+        patch.setattr("analyticdag.cli.record.render_report", slowly)
         result = shell(*same)
     assert result.code == 1
     assert "is not overwritten; move it away and repeat" in result.err
@@ -231,7 +231,7 @@ def test_the_states_go_last(shell: Shell, table: Path, monkeypatch: pytest.Monke
         result = shell(*same)
     assert result.code == 1
     assert "No space left on device" in result.err
-    for moment in ("analyticdag.cli.record._diagnostics", "analyticdag.cli.fit.save_with_page"):
+    for moment in ("analyticdag.cli.record._diagnostics", "analyticdag.cli.record.save_with_page"):
         with monkeypatch.context() as patch:
             patch.setattr(moment, full)
             assert shell(*same).code == 1

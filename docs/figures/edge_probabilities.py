@@ -35,7 +35,7 @@ from analyticdag.fitting.statistics import Statistics
 from analyticdag.linear import probabilities
 from analyticdag.linear.learn import learn
 from analyticdag.linear.options import Options
-from analyticdag.linear.paths import Fit
+from analyticdag.linear.prepare import Fit
 from analyticdag.linear.probabilities import Directed, Evidence, Joined, edge_evidence
 from analyticdag.simulate import simulate
 from analyticdag.stability import bootstrap, judged

@@ -11,5 +11,5 @@ from analyticdag.io import record_of
 from analyticdag.report.page import picture_of
 
 model = AnalyticDAG(loss="likelihood-nv", standardize=True).fit(load_sachs(log=True).columns)
-drawing = to_svg(picture_of(record_of(model), as_class=True), as_class=True)
+drawing = to_svg(picture_of(record_of(model)))
 (Path(__file__).parent / "sachs.svg").write_text(drawing + "\n", encoding="utf-8")

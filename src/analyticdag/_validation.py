@@ -266,10 +266,8 @@ def warn_about_columns(
     if constant.any():
         R = R[np.ix_(~constant, ~constant)]
     names = pick(names, ~constant)
-    # Row by row, which takes no memory.
-    later = (np.flatnonzero(np.abs(R[i, i + 1 :]) > 1.0 - COLLINEAR) + i + 1 for i in range(len(R)))
-    pairs = [(i, j) for i, others in enumerate(later) for j in others]
-    if len(pairs):
+    pairs = copied_pairs(R)
+    if pairs:
         culprits = listing([(names[i], names[j]) for i, j in pairs])
         warnings.warn(
             f"column pairs {culprits} are copies of each other up to scale; edges to and from "
@@ -285,6 +283,13 @@ def warn_about_columns(
             DataWarning,
             stacklevel=3,
         )
+
+
+def copied_pairs(R: FloatArray) -> list[tuple[int, int]]:
+    """Return the pairs of columns that are copies of each other up to scale."""
+    # Row by row, which takes no memory.
+    later = (np.flatnonzero(np.abs(R[i, i + 1 :]) > 1.0 - COLLINEAR) + i + 1 for i in range(len(R)))
+    return [(i, j) for i, others in enumerate(later) for j in others.tolist()]
 
 
 def looks_standardised(variances: FloatArray) -> bool:

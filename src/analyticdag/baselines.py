@@ -38,6 +38,7 @@ from analyticdag.losses import LeastSquares, covariance
 from analyticdag.optimize.adam import Adam
 from analyticdag.optimize.schedule import Schedule, Stage
 from analyticdag.orders import conditional_variance_order, variance_order
+from analyticdag.search import select_parents
 
 __all__ = [
     "BASELINES",
@@ -188,7 +189,4 @@ def _selected_weights(S: FloatArray, n: int, order: IntArray, gamma: float) -> F
     """Regress every node on parents selected among its predecessors."""
     if gamma < 0:
         raise ParameterError(f"gamma must be at least 0, not {gamma!r}")
-    # Compiled code: imported when it is used, so that importing the package stays cheap.
-    from analyticdag.search import select_parents
-
     return select_parents(S, n, order, gamma=gamma)

@@ -16,6 +16,7 @@ from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.moments import Moments
 
 __all__ = [
+    "NodeColumns",
     "Regressions",
     "block_log_det",
     "block_slopes",
@@ -28,6 +29,28 @@ __all__ = [
 _RANK = 1e-12
 # Of blocks of columns, which are the levels of a category, directions with a smaller share are.
 _BLOCK_RANK = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class NodeColumns:
+    """Nodes of one column or several, node after node; `sizes` says how many each has."""
+
+    sizes: IntArray
+
+    @property
+    def node(self) -> IntArray:
+        """The node of each column."""
+        return np.repeat(np.arange(len(self.sizes)), self.sizes)
+
+    @property
+    def first(self) -> IntArray:
+        """The first column of each node."""
+        ends: IntArray = np.cumsum(self.sizes)
+        return ends - self.sizes
+
+    def columns_of(self, *nodes: int) -> IntArray:
+        """Return the columns of some nodes."""
+        return np.flatnonzero(np.isin(self.node, nodes))
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,8 +17,6 @@ edges, ``consistent_order`` bends any order to it.
 
 from __future__ import annotations
 
-import heapq
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -124,21 +122,7 @@ def consistent_order(order: ArrayLike, before: BoolArray | None) -> IntArray:
     if before is None:
         return wanted
     must_precede = _check_before(before, len(wanted))
-    if not must_precede.any():
-        return wanted
-    n_waiting_for = must_precede.sum(axis=0)
-    position = np.argsort(wanted)
-    ready = [int(position[node]) for node in np.flatnonzero(n_waiting_for == 0)]
-    heapq.heapify(ready)
-    result: list[int] = []
-    while ready:
-        node = int(wanted[heapq.heappop(ready)])
-        result.append(node)
-        released = np.flatnonzero(must_precede[node])
-        n_waiting_for[released] -= 1
-        for other in released[n_waiting_for[released] == 0]:
-            heapq.heappush(ready, int(position[other]))
-    return np.array(result, dtype=np.int64)
+    return topological_order(must_precede, wanted=wanted) if must_precede.any() else wanted
 
 
 def precedence(allowed: ArrayLike, required: ArrayLike | None = None) -> BoolArray:

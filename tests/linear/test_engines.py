@@ -17,7 +17,8 @@ from analyticdag.fitting.statistics import Statistics
 from analyticdag.functions import Exponential, Inverse
 from analyticdag.graphs import is_dag, to_cpdag
 from analyticdag.linear.options import Options
-from analyticdag.linear.paths import Fit, Start
+from analyticdag.linear.paths import Start
+from analyticdag.linear.prepare import Fit
 from analyticdag.metrics import compare
 from analyticdag.optimize.adam import Adam
 from analyticdag.optimize.columns import Columns

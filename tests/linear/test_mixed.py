@@ -293,9 +293,9 @@ def test_a_link_of_a_category_is_not_drawn_as_an_increase() -> None:
     svg = model._repr_html_()
     assert 'stroke="var(--g)"' in svg
     assert 'stroke="var(--p)"' not in svg
-    (link,) = picture_of(record_of(model)).curves
-    assert link.classes.startswith("edge none")
-    assert "strength" in link.description
+    (curve,) = picture_of(record_of(model)).curves
+    assert curve.classes.startswith("edge none")
+    assert "strength" in curve.link.description
 
 
 def test_averaged_effects_of_a_category_are_those_of_its_levels() -> None:

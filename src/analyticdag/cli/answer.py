@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console
 
 from analyticdag.cli.progress import Talk, line
-
-if TYPE_CHECKING:
-    from analyticdag.io.run import EdgeRecord, SavedRun
+from analyticdag.effects.effect import HIDDEN
+from analyticdag.io.run import EdgeRecord, SavedRun
+from analyticdag.report.cautions import explained, in_short, urgent, warnings_of
+from analyticdag.report.text import count, link, percent, sentences
 
 # As many as fit on a screen with the sentences and the paths.
 SHOWN = 20
@@ -24,8 +25,6 @@ def tell(
 
     What must not be missed comes first of all.
     """
-    from analyticdag.report.cautions import urgent
-
     out = Console(highlight=False)
     _note(talk, urgent(run))
     if not (as_json or quiet):
@@ -44,8 +43,6 @@ def _note(talk: Talk, notices: list[str]) -> None:
 
 def _cautions(run: SavedRun, *, verbose: bool) -> list[str]:
     """Return what else to know, in a line or in full; what an option would mend always in full."""
-    from analyticdag.report.cautions import explained, in_short, warnings_of
-
     short, mended = in_short(run), warnings_of(run).get("rows that belong together")
     told = [f"take care: {short} (the report says where, and what to do)"] if short else []
     return explained(run) if verbose else told + ([mended] if mended else [])
@@ -99,8 +96,6 @@ def size(run: SavedRun, edge: EdgeRecord) -> str:
 
 def answer(run: SavedRun) -> list[str]:
     """Return the lines: the strongest links, how many more there are, and what to make of them."""
-    from analyticdag.report.text import count, sentences
-
     head = f"{count(run.n_nodes, 'variable')}, {count(len(run.edges), 'link')}"
     rest = len(run.edges) - SHOWN
     more = [f"  and {count(rest, 'weaker one')} (edges.csv has all)"] if rest > 0 else []
@@ -109,8 +104,6 @@ def answer(run: SavedRun) -> list[str]:
 
 def _table(run: SavedRun) -> list[str]:
     """Return the strongest links with what is known of each, under a line of headings."""
-    from analyticdag.report.text import link
-
     shown = strongest_first(run)[:SHOWN]
     if not shown:
         return []
@@ -127,8 +120,6 @@ def _table(run: SavedRun) -> list[str]:
 
 
 def _remark(run: SavedRun, edge: EdgeRecord) -> str:
-    from analyticdag.effects.effect import HIDDEN
-
     is_open = run.is_open(edge)
     said = {"knowledge": "known", "assumption": f"if {edge.fixed_by}"}
     fixed = "direction open" if is_open else said.get(edge.kind, "") or _by_noise(edge)
@@ -138,8 +129,6 @@ def _remark(run: SavedRun, edge: EdgeRecord) -> str:
 
 def _by_noise(edge: EdgeRecord) -> str:
     """Say why an arrow that the shapes of the noise fixed has no share: the score cannot tell."""
-    from analyticdag.report.text import percent
-
     if edge.probability is None or edge.direction_probability is not None:
         return ""
     margin = "" if edge.margin is None else f", margin {edge.margin:.1f}"
@@ -153,6 +142,4 @@ def likelihood(run: SavedRun, edge: EdgeRecord) -> float | None:
 
 def _likely(share: float | None) -> str:
     """Return how likely a link is, as it stands; nothing where that is not known."""
-    from analyticdag.report.text import percent
-
     return f"  {percent(share):>6}" if share is not None else ""

@@ -11,9 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from analyticdag.cli import options
-from analyticdag.cli.answer import likelihood, size, strongest_first
 from analyticdag.cli.progress import line
-from analyticdag.cli.record import recorded, save_with_page
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -49,6 +47,7 @@ def demo_command(
 def _show(sachs: Dataset, folder: Path, console: Console) -> None:
     """Learn, compare, save, and say what was found."""
     from analyticdag import AnalyticDAG
+    from analyticdag.cli.record import save_with_page
     from analyticdag.datasets import load_sachs
     from analyticdag.io import to_networkx
     from analyticdag.metrics import compare
@@ -89,6 +88,7 @@ def _show(sachs: Dataset, folder: Path, console: Console) -> None:
 
 
 def _edge_table(run: SavedRun, truth: nx.DiGraph) -> Table:
+    from analyticdag.cli.answer import likelihood, size, strongest_first
     from analyticdag.report.text import link, percent
 
     table = Table(title="The learned graph", title_justify="left")
@@ -110,6 +110,7 @@ def _verdict(run: SavedRun, edge: EdgeRecord, truth: nx.DiGraph) -> str:
 
 def _record(model: AnalyticDAG, columns: NamedColumns) -> SavedRun:
     """Return the run with its diagnostics."""
+    from analyticdag.cli.record import recorded
     from analyticdag.io import hash_array, manifest_of
 
     manifest = manifest_of(

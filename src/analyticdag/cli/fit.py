@@ -1,6 +1,9 @@
 """``analyticdag fit``: a table in; a folder of results and a page out.
 
 read -> learn (with a checkpoint) -> record -> save -> report -> say so
+
+Modules with a command import what it needs when it runs: --help is shown without NumPy, in a third
+of the time.
 """
 
 from __future__ import annotations
@@ -20,14 +23,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from analyticdag.cli import options
-from analyticdag.cli.answer import tell
-from analyticdag.cli.model import FitPlan, check_model
 from analyticdag.cli.progress import Talk, line, shown
-from analyticdag.cli.record import judge_by_resamples, recorded, save_with_page
-from analyticdag.cli.table import Asked, table_record
 from analyticdag.errors import DataWarning, NotConvergedWarning
 
 if TYPE_CHECKING:
+    from analyticdag.cli.model import FitPlan
     from analyticdag.io import SavedRun, Table
     from analyticdag.knowledge import Knowledge
 
@@ -76,6 +76,9 @@ def fit_command(
     as_json: options.AsJson = False,
 ) -> None:
     """Learn a causal graph from FILE; save it and write a report."""
+    from analyticdag.cli.answer import tell
+    from analyticdag.cli.model import FitPlan, check_model
+    from analyticdag.cli.table import Asked
     from analyticdag.io import read_knowledge
 
     check_model(model, interventions=interventions is not None)
@@ -117,6 +120,7 @@ def _fit_and_save(
     context: typer.Context,
 ) -> tuple[SavedRun, Path, Path]:
     """Reserve, learn, save; the states of unfinished work go last, when all is on the disk."""
+    from analyticdag.cli.record import save_with_page
     from analyticdag.io.folder import save_key
     from analyticdag.io.outputs import reserved_run, room_for
 
@@ -146,7 +150,6 @@ def _fit_and_save(
 
 def check_numbers(resamples: int, seed: int | None, max_steps: int | None) -> None:
     """Refuse, before any work, numbers that would be refused after it."""
-    # Not at the top: --help is shown without NumPy, in a third of the time.
     from analyticdag._parameters import whole
     from analyticdag.stability.resamples import MOST_RESAMPLES
 
@@ -200,6 +203,9 @@ def _learn(
     resamples: tuple[int, Path],
     talk: Talk,
 ) -> SavedRun:
+    from analyticdag.cli.record import judge_by_resamples, recorded
+    from analyticdag.cli.table import table_record
+
     start = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

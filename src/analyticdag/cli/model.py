@@ -10,14 +10,14 @@ import importlib.util
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from analyticdag import AnalyticDAG, NonlinearDAG
+from analyticdag.diagnostics import Level, diagnose
 from analyticdag.errors import MissingDependencyError, ParameterError
-
-if TYPE_CHECKING:
-    from analyticdag import AnalyticDAG, NonlinearDAG
-    from analyticdag.io import Table
-    from analyticdag.knowledge import Knowledge
+from analyticdag.io import Table
+from analyticdag.knowledge import Knowledge
+from analyticdag.linear.options import solver_with
 
 MODELS = ("linear", "nonlinear", "auto")
 # Parameters of a fit that networks have too; the others are for lines only.
@@ -71,9 +71,6 @@ class FitPlan:
         return f"{options}: for the linear model only, not used for the nonlinear one"
 
     def _lines(self, known: Knowledge | None, checkpoint: Path | None) -> AnalyticDAG:
-        from analyticdag import AnalyticDAG
-        from analyticdag.linear.options import solver_with
-
         given = dict(self.parameters)
         # A search takes no steps: beside "auto" they are those of the networks.
         networks_only = self.model == "auto" and given.get("solver") == "order"
@@ -85,8 +82,6 @@ class FitPlan:
 
     def _networks(self, known: Knowledge | None, checkpoint: Path | None) -> NonlinearDAG:
         """Return DAGMA's network, which takes seconds where GraN-DAG takes minutes."""
-        from analyticdag import NonlinearDAG
-
         return NonlinearDAG(
             model="mlp",
             **{name: value for name, value in self.parameters.items() if name in _SHARED},
@@ -112,8 +107,6 @@ def check_model(model: str, *, interventions: bool) -> None:
 
 def judged(lines: AnalyticDAG, table: Table) -> tuple[bool, str]:
     """Return whether networks are wanted after a fit of lines, and the sentence that says why."""
-    from analyticdag.diagnostics import Level, diagnose
-
     if table.targets is not None:
         return False, "linear, because only the linear model uses interventions"
     if table.summed is not None:

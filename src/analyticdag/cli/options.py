@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-# Where --help lists an option.
-THE_TABLE, METHOD, RESULTS = "The table", "The method (begin with the defaults)", "The results"
 
-
-def _one_of(words: str, meaning: str, default: str | bool = True, panel: str = METHOD) -> Any:
-    """Return an option that a shell completes by one of these words; `default` as help shows it."""
+def _option(panel: str, meaning: str, default: str | bool, *flags: str, words: str = "") -> Any:
+    """Return an option as --help lists it in a panel; a shell completes by one of the `words`."""
 
     def complete(incomplete: str) -> list[str]:
         return [word for word in words.split() if word.startswith(incomplete)]
 
     return typer.Option(
-        help=meaning, autocompletion=complete, show_default=default, rich_help_panel=panel
+        *flags,
+        help=meaning,
+        show_default=default,
+        rich_help_panel=panel,
+        autocompletion=complete if words else None,
     )
 
+
+_table = partial(_option, "The table")
+_method = partial(_option, "The method (begin with the defaults)")
+_results = partial(_option, "The results")
 
 TableFile = Annotated[
     str,
@@ -29,70 +35,103 @@ TableFile = Annotated[
         help="CSV, TSV, Excel, Parquet, Feather, Stata, SPSS or JSON lines; - for standard input."
     ),
 ]
+Columns = Annotated[
+    list[str] | None, _table("Take this column and no others; repeatable.", "all others")
+]
+Drop = Annotated[
+    list[str] | None, _table("Leave a column out; repeatable.", "what is no measurement")
+]
+Kinds = Annotated[
+    list[str] | None,
+    _table(
+        "What a column is: NAME=number, count, log, yes/no, ordered, category, days, or its "
+        "levels from low to high (NAME=low,middle,high); repeatable.",
+        "as its values look",
+        "--kind",
+    ),
+]
+Log = Annotated[
+    list[str] | None, _table("Take logarithms of this column; repeatable.", "none", "--log")
+]
+Missing = Annotated[
+    str | None,
+    _table(
+        "Gaps: em (maximum likelihood), drop (leave rows out) or error.",
+        "em; nonlinear: error",
+        words="em drop error",
+    ),
+]
+DropMissing = Annotated[bool, _table("The same as --missing drop.", "off", "--drop-missing")]
+Groups = Annotated[
+    str | None,
+    _table(
+        "Column that says which rows belong together; they are resampled together.",
+        "every row by itself",
+    ),
+]
+Interventions = Annotated[
+    str | None, _table("Column that names what was perturbed in each row.", "no such column")
+]
+
 Model = Annotated[
     str,
-    _one_of(
-        "linear nonlinear auto",
+    _method(
         "linear; nonlinear (needs Torch); or auto: by the diagnostics of a linear fit.",
+        True,
+        words="linear nonlinear auto",
     ),
 ]
 Loss = Annotated[
     str | None,
-    _one_of(
-        "auto mse likelihood-ev likelihood-nv logistic",
+    _method(
         "mse, likelihood-ev, likelihood-nv, logistic or auto.",
         "auto",
+        words="auto mse likelihood-ev likelihood-nv logistic",
     ),
 ]
 Constraint = Annotated[
     str | None,
-    _one_of(
-        "exponential order-1 order-2 order-3 order-4",
+    _method(
         "exponential, order-1, order-2, … (see: constraints).",
         "order-2; nonlinear: order-1",
+        words="exponential order-1 order-2 order-3 order-4",
     ),
 ]
 Lambda1 = Annotated[
     str | None,
-    _one_of(
-        "auto cv stars",
+    _method(
         "Sparsity, more gives fewer edges; auto, cv or stars.",
         "0.05; nonlinear: 0.01",
+        words="auto cv stars",
     ),
 ]
 WThreshold = Annotated[
-    str | None, _one_of("auto", "Weights below go; or auto.", "0.3; nonlinear: 0.1")
+    str | None, _method("Weights below go; or auto.", "0.3; nonlinear: 0.1", words="auto")
 ]
 Solver = Annotated[
-    str | None,
-    _one_of("auto fast adam order", "auto, fast, adam or order.", "auto"),
+    str | None, _method("auto, fast, adam or order.", "auto", words="auto fast adam order")
 ]
 Gamma = Annotated[
     str | None,
-    _one_of("auto", "Price of an edge in the search, more gives fewer edges; or auto.", "auto"),
+    _method(
+        "Price of an edge in the search, more gives fewer edges; or auto.", "auto", words="auto"
+    ),
 ]
 MinEffect = Annotated[
     str | None,
-    _one_of("auto", "No edge has a smaller |partial correlation|; a number, or auto.", "auto"),
-]
-Effort = Annotated[
-    float | None,
-    typer.Option(
-        help="Factor on how long the search goes on.", show_default="1", rich_help_panel=METHOD
+    _method(
+        "No edge has a smaller |partial correlation|; a number, or auto.", "auto", words="auto"
     ),
 ]
+Effort = Annotated[float | None, _method("Factor on how long the search goes on.", "1")]
 Start = Annotated[
     str | None,
-    _one_of("zero variance", "Where the path begins: zero or variance.", "as the solver has it"),
+    _method(
+        "Where the path begins: zero or variance.", "as the solver has it", words="zero variance"
+    ),
 ]
 Refine = Annotated[
-    bool | None,
-    typer.Option(
-        "--refine/--no-refine",
-        help="Search over orders afterwards.",
-        show_default="refine",
-        rich_help_panel=METHOD,
-    ),
+    bool | None, _method("Search over orders afterwards.", "refine", "--refine/--no-refine")
 ]
 KnowledgeFile = Annotated[
     Path | None,
@@ -102,192 +141,63 @@ KnowledgeFile = Annotated[
 ]
 Candidates = Annotated[
     str | None,
-    _one_of(
-        "correlation markov pc", "Only plausible edges: correlation, markov or pc.", "all pairs"
+    _method(
+        "Only plausible edges: correlation, markov or pc.",
+        "all pairs",
+        words="correlation markov pc",
     ),
 ]
 Standardize = Annotated[
-    bool | None,
-    typer.Option(
-        "--standardize",
-        help="Scale every column to variance one.",
-        show_default="off",
-        rich_help_panel=METHOD,
-    ),
-]
-Interventions = Annotated[
-    str | None,
-    typer.Option(
-        help="Column that names what was perturbed in each row.",
-        show_default="no such column",
-        rich_help_panel=THE_TABLE,
-    ),
+    bool | None, _method("Scale every column to variance one.", "off", "--standardize")
 ]
 MaxSteps = Annotated[
-    int | None,
-    typer.Option(
-        help="Steps or sweeps in a stage, at most.",
-        show_default="as the solver has it",
-        rich_help_panel=METHOD,
-    ),
-]
-Drop = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="Leave a column out; repeatable.",
-        show_default="what is no measurement",
-        rich_help_panel=THE_TABLE,
-    ),
-]
-Columns = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="Take this column and no others; repeatable.",
-        show_default="all others",
-        rich_help_panel=THE_TABLE,
-    ),
-]
-Kinds = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--kind",
-        help="What a column is: NAME=number, count, log, yes/no, ordered, category, days, or its "
-        "levels from low to high (NAME=low,middle,high); repeatable.",
-        show_default="as its values look",
-        rich_help_panel=THE_TABLE,
-    ),
-]
-Log = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--log",
-        help="Take logarithms of this column; repeatable.",
-        show_default="none",
-        rich_help_panel=THE_TABLE,
-    ),
+    int | None, _method("Steps or sweeps in a stage, at most.", "as the solver has it")
 ]
 Covariance = Annotated[
     str | None,
-    _one_of("sample rank", "sample; or rank: for columns that bend or have heavy tails.", "sample"),
-]
-Missing = Annotated[
-    str | None,
-    _one_of(
-        "em drop error",
-        "Gaps: em (maximum likelihood), drop (leave rows out) or error.",
-        "em; nonlinear: error",
-        THE_TABLE,
-    ),
-]
-DropMissing = Annotated[
-    bool,
-    typer.Option(
-        "--drop-missing",
-        help="The same as --missing drop.",
-        show_default="off",
-        rich_help_panel=THE_TABLE,
-    ),
-]
-Groups = Annotated[
-    str | None,
-    typer.Option(
-        help="Column that says which rows belong together; they are resampled together.",
-        show_default="every row by itself",
-        rich_help_panel=THE_TABLE,
+    _method(
+        "sample; or rank: for columns that bend or have heavy tails.",
+        "sample",
+        words="sample rank",
     ),
 ]
 Jobs = Annotated[
     int | None,
-    typer.Option(
-        help="Threads of a fit, processes of resamples.",
-        show_default="threads: as many as BLAS may use; processes: 1",
-        rich_help_panel=METHOD,
+    _method(
+        "Threads of a fit, processes of resamples.",
+        "threads: as many as BLAS may use; processes: 1",
     ),
 ]
-Out = Annotated[
-    Path | None,
-    typer.Option(
-        help="Folder for the results.",
-        show_default="FILE-analyticdag, beside FILE",
-        rich_help_panel=RESULTS,
-    ),
-]
+Seed = Annotated[int | None, _method("For whatever is random.", "a fixed one")]
+
+Out = Annotated[Path | None, _results("Folder for the results.", "FILE-analyticdag, beside FILE")]
 ReportFile = Annotated[
-    Path | None,
-    typer.Option(
-        help="HTML file for the report.",
-        show_default="report.html in that folder",
-        rich_help_panel=RESULTS,
-    ),
+    Path | None, _results("HTML file for the report.", "report.html in that folder")
 ]
 Member = Annotated[
-    bool,
-    typer.Option(
-        "--member",
-        help="Export one DAG of the class, marked as such.",
-        show_default="off",
-        rich_help_panel=RESULTS,
-    ),
+    bool, _results("Export one DAG of the class, marked as such.", "off", "--member")
 ]
 Checkpoint = Annotated[
     Path | None,
-    typer.Option(
-        help="File that keeps stages and resamples, to go on after a kill.",
-        show_default="fit: one beside the results; stability: none",
-        rich_help_panel=RESULTS,
+    _results(
+        "File that keeps stages and resamples, to go on after a kill.",
+        "fit: one beside the results; stability: none",
     ),
 ]
 Refit = Annotated[
-    bool,
-    typer.Option(
-        "--refit/--no-refit",
-        help="Fit again standardised, to see what units do.",
-        rich_help_panel=RESULTS,
-    ),
+    bool, _results("Fit again standardised, to see what units do.", True, "--refit/--no-refit")
 ]
 Rows = Annotated[
     bool,
-    typer.Option(
-        "--rows/--no-rows",
-        help="Keep up to 150 rows in the results, for scatter plots.",
-        rich_help_panel=RESULTS,
-    ),
+    _results("Keep up to 150 rows in the results, for scatter plots.", True, "--rows/--no-rows"),
 ]
-Seed = Annotated[
-    int | None,
-    typer.Option(
-        help="For whatever is random.", show_default="a fixed one", rich_help_panel=METHOD
-    ),
-]
-Quiet = Annotated[
-    bool,
-    typer.Option("--quiet", "-q", help="Say nothing.", show_default="off", rich_help_panel=RESULTS),
-]
+Quiet = Annotated[bool, _results("Say nothing.", "off", "--quiet", "-q")]
 Verbose = Annotated[
     bool,
-    typer.Option(
-        "--verbose",
-        "-v",
-        help="Report every stage, search and warning, as lines.",
-        show_default="off",
-        rich_help_panel=RESULTS,
-    ),
+    _results("Report every stage, search and warning, as lines.", "off", "--verbose", "-v"),
 ]
-AsJson = Annotated[
-    bool,
-    typer.Option(
-        "--json", help="Result as JSON, even if quiet.", show_default="off", rich_help_panel=RESULTS
-    ),
-]
-Force = Annotated[
-    bool,
-    typer.Option(
-        "--force",
-        help="Overwrite results that are there.",
-        show_default="off",
-        rich_help_panel=RESULTS,
-    ),
-]
+AsJson = Annotated[bool, _results("Result as JSON, even if quiet.", "off", "--json")]
+Force = Annotated[bool, _results("Overwrite results that are there.", "off", "--force")]
 
 # Options that are parameters of an estimator, by their name there; these may be numbers or words.
 _PARAMETERS = {"seed": "random_state", "jobs": "n_jobs"} | {

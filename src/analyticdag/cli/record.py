@@ -7,17 +7,21 @@ import hashlib
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console
+from sklearn.base import clone
 
+from analyticdag import AnalyticDAG
+from analyticdag._files import write_bytes
+from analyticdag._tables import NamedColumns
 from analyticdag.cli.interrupt import deaf_workers
-
-if TYPE_CHECKING:
-    from analyticdag import AnalyticDAG
-    from analyticdag._tables import NamedColumns
-    from analyticdag.io import SavedRun, Table
-    from analyticdag.tables import Look
+from analyticdag.diagnostics import diagnose
+from analyticdag.io import SavedRun, Table, audit_table, record_of
+from analyticdag.io.folder import SavingNote, note, saving, write_run
+from analyticdag.report import render_report
+from analyticdag.stability import bootstrap
+from analyticdag.tables import Look
 
 # A fit that took longer than this is not repeated to see what standardising would change.
 REFIT_SECONDS = 20.0
@@ -42,8 +46,6 @@ def recorded(
     The time of the diagnostics counts; `refit` allows them a fit of their own, after a quick one.
     `n_rows` is how many rows there are where the columns hold some of them only.
     """
-    from analyticdag.io import audit_table, record_of
-
     edges = model.adjacency_matrix_.astype(bool)
     start, before = time.perf_counter(), manifest.get("seconds") or 0.0
     if edges.shape[0] <= LADDER_COLUMNS:
@@ -69,10 +71,6 @@ def save_with_page(
 
     A page that appeared meanwhile stays as it is, unless `overwrite` is set.
     """
-    from analyticdag._files import write_bytes
-    from analyticdag.io.folder import SavingNote, note, saving, write_run
-    from analyticdag.report import render_report
-
     text = render_report(run).encode("utf-8", errors="replace")
     with saving(folder, key):
         write_run(run, folder, member=member)
@@ -84,10 +82,6 @@ def judge_by_resamples(
     model: AnalyticDAG, table: Table, resamples: int, talk: Console, kept: Path
 ) -> None:
     """Write into the model's edges how often they come back; `kept` is a file for the counts."""
-    from sklearn.base import clone
-
-    from analyticdag.stability import bootstrap
-
     jobs = getattr(model, "n_jobs", None)
     with talk.status(f"refitting on {resamples} resamples"), deaf_workers(jobs):
         found = bootstrap(
@@ -106,8 +100,6 @@ def judge_by_resamples(
 def _diagnostics(
     model: AnalyticDAG, columns: NamedColumns, look: Look | None, *, refit: bool
 ) -> tuple[Mapping[str, Any], ...]:
-    from analyticdag.diagnostics import diagnose
-
     return tuple(
         {"name": check.name, "level": str(check.level), "advice": check.advice}
         for check in diagnose(model, columns, refit=refit, look=look)

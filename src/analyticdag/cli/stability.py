@@ -13,7 +13,6 @@ from rich.table import Table
 from analyticdag.cli import options
 from analyticdag.cli.interrupt import deaf_workers
 from analyticdag.cli.progress import line, printable
-from analyticdag.cli.table import Asked
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -69,6 +68,7 @@ def stability_command(
     """Fit FILE on many resamples of its rows and count how often each edge comes back."""
     from analyticdag import AnalyticDAG
     from analyticdag.cli.fit import files_read, how_to_go_on
+    from analyticdag.cli.table import Asked
     from analyticdag.io import read_knowledge, write_text
     from analyticdag.io.outputs import reserved
     from analyticdag.stability import bootstrap

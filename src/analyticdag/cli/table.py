@@ -7,16 +7,15 @@ import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console
 
 from analyticdag.cli.progress import line
 from analyticdag.errors import ParameterError
-
-if TYPE_CHECKING:
-    from analyticdag.io import Table
-    from analyticdag.tables import Look
+from analyticdag.io import Table, read_table
+from analyticdag.io.large import is_large, read_large
+from analyticdag.tables.look import Look, gap_words
 
 
 @dataclass(frozen=True)
@@ -47,9 +46,6 @@ class Asked:
 
         A large file is added up instead, if that is enough for the command.
         """
-        from analyticdag.io import read_table
-        from analyticdag.io.large import is_large, read_large
-
         how: dict[str, Any] = {
             "columns": self.columns or None,
             "drop": tuple(self.drop or ()),
@@ -104,8 +100,6 @@ def _kind(text: str) -> tuple[str, str]:
 
 def gap_line(look: Look, rule: str) -> str:
     """Say what is done about gaps."""
-    from analyticdag.tables.look import gap_words
-
     words = gap_words(look.gaps, look.n_rows)
     if rule == "drop":
         return f"{words}: rows with gaps are left out, as asked"

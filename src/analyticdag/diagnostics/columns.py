@@ -13,7 +13,7 @@ import numpy as np
 
 from analyticdag._tables import constant_columns
 from analyticdag._typing import BoolArray, FloatArray
-from analyticdag._validation import COLLINEAR
+from analyticdag._validation import COLLINEAR, copied_pairs
 from analyticdag.diagnostics.result import Check, Level, listing
 from analyticdag.tables.look import Look, quoted
 from analyticdag.tables.together import autocorrelation, worth
@@ -72,7 +72,7 @@ def check_constant(
 
 def check_copies(R: FloatArray, names: Sequence[Hashable]) -> Check:
     """Find columns that are copies of each other up to scale."""
-    pairs = [(names[i], names[j]) for i, j in np.argwhere(np.triu(np.abs(R), 1) > 1 - COLLINEAR)]
+    pairs = [(names[i], names[j]) for i, j in copied_pairs(R)]
     advice = (
         f"{listing(pairs)} carry the same information, so which of them has the edges is "
         "arbitrary; keep one of each"

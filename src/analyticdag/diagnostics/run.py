@@ -152,6 +152,6 @@ def _residuals(estimator: Any, values: FloatArray) -> FloatArray:
     columns = levels.expanded(values)
     columns -= columns.mean(axis=0)
     for j in range(values.shape[1]):
-        causes = columns[:, levels.of_nodes(np.flatnonzero(adjacency[:, j]))]
+        causes = columns[:, levels.columns_of(*np.flatnonzero(adjacency[:, j]))]
         centred[:, j] -= causes @ np.linalg.lstsq(causes, centred[:, j])[0]
     return centred

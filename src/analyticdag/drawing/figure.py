@@ -19,7 +19,7 @@ _COLOURS = {"pos": "#2458a6", "neg": "#b3471d", "none": _GREY}
 _INCH, _LARGEST = 72.0, 14.0
 
 
-def to_axes(picture: Picture, axes: Axes | None, *, as_class: bool) -> Axes:
+def to_axes(picture: Picture, axes: Axes | None) -> Axes:
     """Draw the picture into `axes`, or into a new figure of its size; return the axes."""
     try:
         from matplotlib import pyplot
@@ -32,7 +32,7 @@ def to_axes(picture: Picture, axes: Axes | None, *, as_class: bool) -> Axes:
     # Letters and lines are in points: they shrink with the picture, or boxes would overflow.
     shrink = _points_per_pixel(picture, axes)
     for curve in picture.curves:
-        _draw_edge(axes, curve, shrink, as_class=as_class, labelled=picture.labelled)
+        _draw_edge(axes, curve, shrink, labelled=picture.labelled)
     for node in picture.nodes:
         _draw_node(axes, node, shrink, dots=picture.dots)
     axes.set(xlim=(0.0, picture.width), ylim=(picture.height, 0.0), aspect="equal")
@@ -48,23 +48,23 @@ def _points_per_pixel(picture: Picture, axes: Axes) -> float:
     return float(min(across, height * frame.height / picture.height, 1.0))
 
 
-def _draw_edge(axes: Axes, curve: Curve, shrink: float, *, as_class: bool, labelled: bool) -> None:
+def _draw_edge(axes: Axes, curve: Curve, shrink: float, *, labelled: bool) -> None:
     from matplotlib.patches import PathPatch
 
-    headless = as_class and curve.is_open
-    colour = _GREY if headless else _COLOURS[curve.sign]
+    link = curve.link
+    colour = _GREY if link.is_open else _COLOURS[link.sign]
     line: Any = {"edgecolor": colour, "zorder": 1}
     axes.add_patch(
         PathPatch(_path(curve.path), facecolor="none", lw=curve.thickness * shrink, **line)
     )
-    if not headless:
-        inside = colour if curve.kind == "data" else "white"
+    if not link.is_open:
+        inside = colour if link.kind == "data" else "white"
         axes.add_patch(PathPatch(_path(curve.head), facecolor=inside, lw=shrink, **line))
-    if labelled and curve.label:
+    if labelled and link.label:
         x, y = curve.label_at
         around = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}
         look: Any = {"fontsize": 11 * shrink, "ha": "center", "va": "center", "bbox": around}
-        axes.text(x, y, curve.label, color=_INK, zorder=2, parse_math=False, **look)
+        axes.text(x, y, link.label, color=_INK, zorder=2, parse_math=False, **look)
 
 
 def _path(text: str) -> Any:

@@ -67,24 +67,21 @@ class Node:
 
 @dataclass(frozen=True)
 class Curve:
-    """One edge: its path, arrow head, where its weight is written, and how thick it is."""
+    """One edge: its path, arrow head, where its label is written, and how thick it is."""
 
     index: int
+    link: Link
     path: str
     head: str
     label_at: Point
-    label: str
     thickness: float
     bends: tuple[Point, ...]
-    kind: str
-    is_open: bool
-    sign: str
-    description: str
 
     @property
     def classes(self) -> str:
         """The classes by which a page paints it."""
-        return f"edge {self.sign}{' open' if self.is_open else ''} by-{self.kind}"
+        link = self.link
+        return f"edge {link.sign}{' open' if link.is_open else ''} by-{link.kind}"
 
 
 @dataclass(frozen=True)
@@ -99,14 +96,8 @@ class Picture:
     labelled: bool
 
 
-def draw(
-    names: Sequence[str],
-    links: Sequence[Link],
-    *,
-    as_class: bool = False,
-    use_graphviz: bool = True,
-) -> Picture:
-    """Lay out a DAG and compute its shapes; `as_class` draws open edges without arrow heads."""
+def draw(names: Sequence[str], links: Sequence[Link], *, use_graphviz: bool = True) -> Picture:
+    """Lay out a DAG and compute its shapes; an open edge has no arrow head."""
     dots = len(names) > BOXES
     labels = [short_label(name) for name in names]
     adjacency = np.zeros((len(names), len(names)), dtype=bool)
@@ -124,7 +115,7 @@ def draw(
         Node(k, name, labels[k], float(layout.x[k]), float(layout.y[k]), widths[k], height)
         for k, name in enumerate(names)
     )
-    curves = _curves(links, nodes, bends, as_class=as_class)
+    curves = _curves(links, nodes, bends)
     labelled = len(curves) <= LABELLED_EDGES and not dots
     return Picture(nodes, curves, layout.width, layout.height, dots, labelled)
 
@@ -141,32 +132,16 @@ def _text_width(text: str) -> float:
 
 
 def _curves(
-    links: Sequence[Link],
-    nodes: Sequence[Node],
-    bends: Sequence[tuple[Point, ...]],
-    *,
-    as_class: bool,
+    links: Sequence[Link], nodes: Sequence[Node], bends: Sequence[tuple[Point, ...]]
 ) -> tuple[Curve, ...]:
     strongest = max((link.strength for link in links), default=0.0) or 1.0
     curves = []
     for k, (link, route) in enumerate(zip(links, _routes(links, nodes, bends), strict=True)):
         # Without a head the line goes all the way.
-        length = 0.0 if as_class and link.is_open else _HEAD
-        curves.append(
-            Curve(
-                index=k,
-                path=curve_path(route, length),
-                head=head_path(route),
-                label_at=_label_place(route, k),
-                label=link.label,
-                thickness=round(1.2 + 2.6 * math.sqrt(link.strength / strongest), 2),
-                bends=bends[k],
-                kind=link.kind,
-                is_open=link.is_open,
-                sign=link.sign,
-                description=link.description,
-            )
-        )
+        path = curve_path(route, 0.0 if link.is_open else _HEAD)
+        thickness = round(1.2 + 2.6 * math.sqrt(link.strength / strongest), 2)
+        place = _label_place(route, k)
+        curves.append(Curve(k, link, path, head_path(route), place, thickness, bends[k]))
     return tuple(curves)
 
 

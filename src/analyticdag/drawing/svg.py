@@ -19,30 +19,30 @@ _STYLE = (
 _COLOURS = {"pos": "var(--p)", "neg": "var(--n)", "none": "var(--g)"}
 
 
-def to_svg(picture: Picture, *, as_class: bool) -> str:
-    """Return the picture; `as_class` leaves open edges without a head."""
+def to_svg(picture: Picture) -> str:
+    """Return the picture."""
     width, height = picture.width, picture.height
     parts = [
         f'<svg class="adag" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} '
         f'{height:.0f}" width="{width:.0f}" style="max-width:100%;height:auto" role="img">',
         _STYLE,
-        *(_edge(curve, as_class=as_class) for curve in picture.curves),
+        *(_edge(curve) for curve in picture.curves),
         *(_node(node, dots=picture.dots) for node in picture.nodes),
-        *(_label(curve) for curve in picture.curves if picture.labelled and curve.label),
+        *(_label(curve) for curve in picture.curves if picture.labelled and curve.link.label),
         "</svg>",
     ]
     return "".join(parts)
 
 
-def _edge(curve: Curve, *, as_class: bool) -> str:
-    headless = as_class and curve.is_open
-    colour = "var(--g)" if headless else _COLOURS[curve.sign]
-    inside = colour if curve.kind == "data" else "var(--c)"
+def _edge(curve: Curve) -> str:
+    link = curve.link
+    colour = "var(--g)" if link.is_open else _COLOURS[link.sign]
+    inside = colour if link.kind == "data" else "var(--c)"
     head = f'<path d="{curve.head}" fill="{inside}" stroke="{colour}"/>'
     return (
-        f"<g><title>{escape(curve.description)}</title>"
+        f"<g><title>{escape(link.description)}</title>"
         f'<path d="{curve.path}" fill="none" stroke="{colour}" stroke-width="{curve.thickness}"/>'
-        f"{'' if headless else head}</g>"
+        f"{'' if link.is_open else head}</g>"
     )
 
 
@@ -61,4 +61,4 @@ def _node(node: Node, *, dots: bool) -> str:
 
 def _label(curve: Curve) -> str:
     x, y = curve.label_at
-    return f'<text class="w" x="{x}" y="{y}">{escape(curve.label)}</text>'
+    return f'<text class="w" x="{x}" y="{y}">{escape(curve.link.label)}</text>'

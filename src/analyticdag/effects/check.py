@@ -37,7 +37,13 @@ from analyticdag.graphs import (
 )
 from analyticdag.least_squares import block_log_det, regressions
 from analyticdag.moments import Moments
-from analyticdag.search import default_gamma, graph_score, search_orders
+from analyticdag.search import (
+    block_prices,
+    default_gamma,
+    graph_score,
+    search_blocks,
+    search_orders,
+)
 from analyticdag.tables.categories import scored
 from analyticdag.tables.python import recipe_of
 from analyticdag.tables.recipe import Recipe
@@ -133,10 +139,6 @@ def _scores(known: Known) -> tuple[float, float, FloatArray]:
         best = search_orders(known.moments.S, n, score="unequal", gamma=gamma)
         own = graph_score(known.moments, known.equations.weights, score="unequal", gamma=gamma)
         return own, float(best.score), np.full(known.member.shape, best.price)
-    # Compiled code: imported when it is used, so that importing the package stays cheap.
-    from analyticdag.search import search_blocks
-    from analyticdag.search.price import block_prices
-
     levels, order = known.levels, topological_order(known.member)
     found = search_blocks(levels.moments, levels.sizes, starts={"given": order}, gamma=gamma)
     prices = block_prices(found.price, levels.sizes)
@@ -152,7 +154,7 @@ def _block_score(levels: LevelColumns, graph: BoolArray, prices: FloatArray) -> 
 
 
 def _log_det(levels: LevelColumns, j: int, parents: IntArray) -> float:
-    return block_log_det(levels.moments.S, levels.of(j), levels.of_nodes(parents))
+    return block_log_det(levels.moments.S, levels.of(j), levels.columns_of(*parents))
 
 
 def _edges(graph: Any, names: list[Hashable]) -> BoolArray:
@@ -188,7 +190,7 @@ def _tests(
     levels: LevelColumns, j: int, others: IntArray, parents: IntArray
 ) -> list[tuple[float, float]]:
     """Return for each of the others how it goes with j given the parents, and the chance of it."""
-    inside = levels.of_nodes(parents)
+    inside = levels.columns_of(*parents)
     freedom = levels.moments.n_samples - len(inside) - 2
     first = levels.first
     single = _partial(levels.moments, int(first[j]), first[others], inside)

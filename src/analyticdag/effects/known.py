@@ -119,7 +119,7 @@ class Known:
         nothing: tuple[tuple[()], ...] = ((),) * len(self.names)
         sizes = np.ones(len(self.names), dtype=np.int64)
         return replace(
-            self, levels=LevelColumns(own.scaled(1.0 / self.sd), sizes, nothing, nothing)
+            self, levels=LevelColumns(sizes, own.scaled(1.0 / self.sd), nothing, nothing)
         )
 
     def _made(self, graph: BoolArray) -> Equations:

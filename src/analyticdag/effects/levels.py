@@ -16,12 +16,13 @@ import numpy as np
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.effects.equations import Equations
+from analyticdag.least_squares import NodeColumns
 from analyticdag.moments import Moments
 from analyticdag.tables.recipe import Recipe
 
 
 @dataclass(frozen=True, eq=False)
-class LevelColumns:
+class LevelColumns(NodeColumns):
     """The columns of all nodes, node after node: their moments in the units of the table.
 
     `labels` are the levels that the columns of each category stand for, the reference last; empty
@@ -29,7 +30,6 @@ class LevelColumns:
     """
 
     moments: Moments
-    sizes: IntArray
     labels: tuple[tuple[str, ...], ...]
     codes: tuple[tuple[float, ...], ...]
 
@@ -45,20 +45,9 @@ class LevelColumns:
         sizes = np.array([max(len(own) - 1, 1) for own in codes])
         labels = level_names(codes, recipe)
         nothing = Moments.shared(np.eye(int(sizes.sum())), len(values))
-        rows = cls(nothing, sizes, labels, codes).expanded(values)
+        rows = cls(sizes, nothing, labels, codes).expanded(values)
         moments = Moments.of_rows(rows, np.zeros(rows.shape, dtype=bool))
-        return cls(moments, sizes, labels, codes)
-
-    @property
-    def node(self) -> IntArray:
-        """The node of each column."""
-        return np.repeat(np.arange(len(self.sizes)), self.sizes)
-
-    @property
-    def first(self) -> IntArray:
-        """The first column of each node."""
-        ends: IntArray = np.cumsum(self.sizes)
-        return ends - self.sizes
+        return cls(sizes, moments, labels, codes)
 
     @property
     def is_category(self) -> BoolArray:
@@ -73,12 +62,7 @@ class LevelColumns:
 
     def of(self, node: int) -> IntArray:
         """Return the columns of a node."""
-        columns: IntArray = self.first[node] + np.arange(self.sizes[node])
-        return columns
-
-    def of_nodes(self, nodes: IntArray) -> IntArray:
-        """Return the columns of some nodes."""
-        return np.flatnonzero(np.isin(self.node, nodes))
+        return self.columns_of(node)
 
     def joined(self, graph: BoolArray) -> BoolArray:
         """Return the edges between columns, for a graph of the nodes."""

@@ -17,8 +17,7 @@ import numpy as np
 
 from analyticdag._tables import read_columns
 from analyticdag._typing import FloatArray
-from analyticdag._validation import check_values
-from analyticdag.errors import DataError
+from analyticdag._validation import check_values, refuse_few_rows
 from analyticdag.fitting.rows import Rows, sample_level, sampled
 from analyticdag.sums import Sums
 
@@ -64,8 +63,7 @@ def of_cluster(X: Any, rule: str) -> tuple[Sums, ClusterRows]:
         pairs = itertools.zip_longest(found[::2], found[1::2])
         found = [one if other is None else delayed(_merged)(one, other) for one, other in pairs]
     sums, counts = found[0].compute()
-    if sum(counts) < 2:
-        raise DataError(f"X has n_samples={sum(counts)} rows; at least 2 are needed")
+    refuse_few_rows(sum(counts))
     firsts = [0, *itertools.accumulate(counts)]
     level = sample_level(firsts[-1], len(names))
     kept = [

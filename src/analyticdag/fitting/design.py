@@ -31,6 +31,7 @@ import numpy as np
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag._validation import correlations
 from analyticdag.fitting.statistics import moments_with_gaps
+from analyticdag.least_squares import NodeColumns
 from analyticdag.moments import Moments
 from analyticdag.tables.latent import (
     Cuts,
@@ -70,15 +71,14 @@ class Reading:
 
 
 @dataclass(frozen=True, eq=False)
-class Design:
+class Design(NodeColumns):
     """The columns of every node, node after node.
 
-    `sizes` says how many columns a node has, `levels` which value of the category each column of a
-    block stands for (NaN where it is no block), `cuts` the thresholds of cut columns by column.
+    `levels` says which value of the category each column of a block stands for (NaN where it is no
+    block), `cuts` holds the thresholds of cut columns by column.
     """
 
     kinds: tuple[str, ...]
-    sizes: IntArray
     levels: FloatArray
     cuts: dict[int, Cuts]
 
@@ -102,18 +102,7 @@ class Design:
             for k, kind in enumerate(kinds)
             if kind in _CUT_KINDS and (found := Cuts.of(values[:, k], weights)) is not None
         }
-        return cls(kinds, sizes, np.concatenate(blocks), cuts)
-
-    @property
-    def node(self) -> IntArray:
-        """The node of each column."""
-        return np.repeat(np.arange(len(self.sizes)), self.sizes)
-
-    @property
-    def first(self) -> IntArray:
-        """The first column of each node."""
-        ends: IntArray = np.cumsum(self.sizes)
-        return ends - self.sizes
+        return cls(sizes, kinds, np.concatenate(blocks), cuts)
 
     @property
     def is_block(self) -> BoolArray:
@@ -125,10 +114,6 @@ class Design:
         """Which nodes are yes/no, ordered or categories."""
         return np.array([kind in DISCRETE for kind in self.kinds])
 
-    def columns_of(self, nodes: IntArray) -> IntArray:
-        """Return the columns of some nodes."""
-        return np.flatnonzero(np.isin(self.node, nodes))
-
     def expanded(self, values: FloatArray) -> FloatArray:
         """Return the rows with a column for each level of a category."""
         own = values[:, self.node]
@@ -137,7 +122,7 @@ class Design:
 
     def in_order(self, order: IntArray) -> tuple[Design, IntArray]:
         """Return the design of the nodes in another order, and the columns in theirs."""
-        columns = np.concatenate([self.first[k] + np.arange(self.sizes[k]) for k in order])
+        columns = np.concatenate([self.columns_of(k) for k in order])
         place = {int(column): k for k, column in enumerate(columns)}
         moved = replace(
             self,

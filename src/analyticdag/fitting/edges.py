@@ -185,7 +185,7 @@ def near_border(
     A path drops weights below `threshold`. A search (`price` above zero) drops an edge that gains
     less than its price; the square root of a gain, n·log 1/(1 - r²), has standard error one.
     """
-    near = np.ones(weights.shape, dtype=bool)  # without an edge: on the other side of the border
+    near = np.ones(weights.shape, dtype=bool)  # also an edge of no strength at all
     if price <= 0.0:
         error = sparse.coo_array(strength.standard_error)
         i, j = error.row, error.col

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from analyticdag._typing import BinaryArray, FloatArray, IntArray
+from analyticdag.drawing.figure import to_axes
 from analyticdag.drawing.picture import BOXES, Link, Picture, draw, short_number
 from analyticdag.drawing.svg import to_svg
 from analyticdag.errors import MissingDependencyError
@@ -57,10 +58,8 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]
         only knowledge or an assumption does. Blue increases, red decreases; thicker is a larger
         partial correlation; numbers are weights.
         """
-        from analyticdag.drawing.figure import to_axes
-
         check_is_fitted(self)
-        return to_axes(self._picture(), axes, as_class=True)
+        return to_axes(self._picture(), axes)
 
     def edges_frame(self) -> pd.DataFrame:
         """Return the edges as a pandas DataFrame, the strongest first.
@@ -88,7 +87,7 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]
         if not hasattr(self, "edges_"):
             return str(box)
         many = f"<p>{len(self.graph_)} variables, {len(self.edges_)} links: plot() draws them</p>"
-        graph = many if len(self.graph_) > BOXES else to_svg(self._picture(), as_class=True)
+        graph = many if len(self.graph_) > BOXES else to_svg(self._picture())
         style = "display:flex;flex-wrap:wrap;gap:1.5rem;align-items:flex-start"
         return f'<div style="{style}"><div>{box}</div><div>{graph}</div></div>'
 
@@ -99,7 +98,7 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]
     def _picture(self) -> Picture:
         place = {name: k for k, name in enumerate(self.graph_)}
         links = [_link(edge, place) for edge in self.edges_]
-        return draw([str(n) for n in self.graph_], links, as_class=True, use_graphviz=False)
+        return draw([str(n) for n in self.graph_], links, use_graphviz=False)
 
     def _keep_graph(
         self,

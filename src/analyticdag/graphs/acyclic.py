@@ -9,6 +9,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Hashable, Sequence
 
+import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
@@ -16,7 +17,7 @@ from scipy.sparse import csgraph
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.errors import InputError
-from analyticdag.graphs.convert import adjacency, check_names, square_matrix
+from analyticdag.graphs.convert import adjacency, check_names, edge_list, square_matrix
 
 Edge = tuple[int, int]
 
@@ -40,22 +41,30 @@ def is_dag(matrix: ArrayLike) -> bool:
     return strong_components(edges)[0] == len(edges)
 
 
-def topological_order(matrix: ArrayLike, names: Sequence[Hashable] | None = None) -> IntArray:
+def topological_order(
+    matrix: ArrayLike,
+    names: Sequence[Hashable] | None = None,
+    *,
+    wanted: IntArray | None = None,
+) -> IntArray:
     """Return the nodes, causes before effects; among those that are free the smallest first.
 
-    Raises InputError naming a cycle (by ``names`` when given) if there is no such order.
+    ``wanted`` is another order to go by: among the free nodes the first of it comes next. Raises
+    InputError naming a cycle (by ``names`` when given) if there is no such order.
     """
     edges = adjacency(matrix)
-    n_parents = edges.sum(axis=0)
-    ready = [int(node) for node in np.flatnonzero(n_parents == 0)]
+    by_rank = np.arange(len(edges)) if wanted is None else wanted
+    rank, n_parents = np.argsort(by_rank), edges.sum(axis=0)
+    ready = rank[n_parents == 0].tolist()
+    heapq.heapify(ready)
     order: list[int] = []
     while ready:
-        node = heapq.heappop(ready)
+        node = int(by_rank[heapq.heappop(ready)])
         order.append(node)
         children = np.flatnonzero(edges[node])
         n_parents[children] -= 1
         for child in children[n_parents[children] == 0]:
-            heapq.heappush(ready, int(child))
+            heapq.heappush(ready, int(rank[child]))
     if len(order) < len(edges):
         labels = check_names(range(len(edges)) if names is None else names, len(edges))
         cycle = find_cycle(edges)
@@ -77,22 +86,10 @@ def reachability(dag: ArrayLike) -> BoolArray:
 
 def find_cycle(matrix: ArrayLike) -> list[int]:
     """Return the nodes of one cycle in the order of its edges, or [] when there is none."""
-    edges = adjacency(matrix)
-    loops = np.flatnonzero(edges.diagonal())
-    if len(loops):
-        return [int(loops[0])]
-    _, labels = strong_components(edges)
-    cyclic = np.flatnonzero(np.bincount(labels)[labels] > 1)
-    if len(cyclic) == 0:
+    try:
+        return [tail for tail, _ in nx.find_cycle(nx.DiGraph(edge_list(matrix)))]
+    except nx.NetworkXNoCycle:
         return []
-    # Inside its component every node has a parent: walking up must come back to itself.
-    walk = [int(cyclic[0])]
-    same = labels == labels[walk[0]]
-    while True:
-        parent = int(np.flatnonzero(edges[:, walk[-1]] & same)[0])
-        if parent in walk:
-            return walk[walk.index(parent) :][::-1]
-        walk.append(parent)
 
 
 def nearest_dag(

@@ -17,7 +17,7 @@ from scipy import sparse
 
 from analyticdag._tables import constant_columns
 from analyticdag._typing import BoolArray, FloatArray
-from analyticdag._validation import COLLINEAR, looks_standardised
+from analyticdag._validation import COLLINEAR, copied_pairs, looks_standardised
 
 # Enough points for a scatter plot, few enough columns for a page; more would be the table itself.
 SAMPLED_ROWS, SAMPLED_COLUMNS = 150, 60
@@ -111,9 +111,8 @@ def _redundancy(
         return (), False
     if np.isnan(values).any():  # the fit has judged the columns by their maximum likelihood
         return (), False
-    R = np.corrcoef(values[:, kept].T)
-    pairs = np.argwhere(np.triu(np.abs(R), 1) > 1.0 - COLLINEAR)
-    copies = tuple((int(kept[i]), int(kept[j])) for i, j in pairs)
+    R: FloatArray = np.asarray(np.corrcoef(values[:, kept].T))
+    copies = tuple((int(kept[i]), int(kept[j])) for i, j in copied_pairs(R))
     collinear = len(values) > len(kept) and np.linalg.eigvalsh(R)[0] < COLLINEAR
     return copies, bool(collinear and not copies)
 

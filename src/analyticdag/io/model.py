@@ -17,6 +17,7 @@ from analyticdag._schema import fitted, plain_key
 from analyticdag.io.audit import Audit
 from analyticdag.io.run import EdgeRecord, SavedRun
 from analyticdag.io.state import Fitted, RungRecord
+from analyticdag.linear.selection import Selection
 from analyticdag.optimize.trace import Status
 from analyticdag.tables.look import Look
 
@@ -33,25 +34,6 @@ class Certificate:
 
     order: tuple[int, ...]
     h: float
-
-
-@dataclass(frozen=True)
-class Point:
-    """One lambda of a series; a score that was not finite is null."""
-
-    lambda1: float
-    w_threshold: float
-    n_edges: int
-    score: float | None
-
-
-@dataclass(frozen=True)
-class SeriesRecord:
-    """The lambdas that were tried and the number of the one that was taken."""
-
-    criterion: str
-    points: tuple[Point, ...]
-    chosen: int
 
 
 @dataclass(frozen=True)
@@ -113,7 +95,7 @@ class Model:
     parameters: Mapping[str, Any]
     trace: tuple[Mapping[str, Number | str], ...]
     loss_choice: Choice | None
-    selection: SeriesRecord | None
+    selection: Selection | None
     audit: Audit | None
     diagnostics: tuple[CheckRecord, ...]
     weights_sha256: str
@@ -241,5 +223,5 @@ def _check_choice(model: Model) -> None:
     # Beyond these a logarithm of base ten and back is not finite.
     if not all(1e-300 < point.lambda1 < 1e300 for point in series.points):
         raise ValueError("the lambdas of a selection must be above 0")
-    if chosen.lambda1 != series.points[series.chosen].lambda1:
+    if chosen.lambda1 != series.best.lambda1:
         raise ValueError("the chosen lambda1 is not the one that the selection chose")

@@ -133,7 +133,7 @@ def _levels_of(arrays: Mapping[str, Any], n_sets: int, d: int, columns: int) -> 
     own = tuple(
         tuple(codes[end - length : end].tolist()) for end, length in zip(ends, lengths, strict=True)
     )
-    return LevelColumns(Moments(S, means, counts, of), sizes, level_names(own, None), own)
+    return LevelColumns(sizes, Moments(S, means, counts, of), level_names(own, None), own)
 
 
 def estimator_of(run: Any) -> AnalyticDAG:

@@ -5,9 +5,9 @@
 | `estimator.py`  | `AnalyticDAG`, the scikit-learn estimator                                    |
 | `options.py`    | its parameters, checked; combinations that make no sense refused             |
 | `learn.py`      | from statistics to a DAG: the path, the search, or one after the other       |
-| `prepare.py`    | what a fit sees of its rows: values or ranks, readings of discrete columns    |
+| `prepare.py`    | `Fit`, what a fit is about: values or ranks, readings of discrete columns     |
 | `readings.py`   | both readings of discrete columns searched, and the better graph             |
-| `paths.py`      | `Fit`, what a fit is about; its path: problem, start, checkpoint             |
+| `paths.py`      | the path of a fit: its problem, start and checkpoint                         |
 | `refine.py`     | the order search: its starts, its score                                      |
 | `misfit.py`     | how far the rows are from the model: the floor on effects                    |
 | `probabilities.py` | how probable edges and directions are, lowered by misfit                  |

@@ -22,17 +22,20 @@ from analyticdag._validation import correlations
 from analyticdag.graphs import topological_order
 from analyticdag.linear.ladder import LadderTask, Rung
 from analyticdag.linear.learn import Learned
-from analyticdag.linear.paths import Fit
+from analyticdag.linear.prepare import Fit
 from analyticdag.linear.probabilities import (
     LARGEST,
     SUREST,
     Probabilities,
     edge_probabilities,
-    open_either_way,
 )
 from analyticdag.linear.readings import varying
 from analyticdag.linear.refine import SearchTable
 from analyticdag.moments import Moments
+from analyticdag.search import search_blocks
+from analyticdag.search.blocks import make_block_setting
+from analyticdag.search.gaps import edge_gaps
+from analyticdag.search.price import as_single, gamma_of
 
 # Level and slope of the one curve, slope of the other, by docs/figures/mixed_probabilities.py.
 JOINED, DIRECTED = (0.115, 0.933), 0.773
@@ -74,11 +77,6 @@ def mixed_evidence(fit: Fit, learned: Learned) -> MixedEvidence | None:
     size = int(adjacency.sum()) * len(adjacency)
     if not size or size > LARGEST * max(fit.options.effort, 1.0):
         return None
-    # Compiled code: imported when it is used, so that importing the package stays cheap.
-    from analyticdag.search.blocks import make_block_setting
-    from analyticdag.search.gaps import edge_gaps
-    from analyticdag.search.price import as_single
-
     seen, price = BlockTable.of(fit, learned), learned.trace.edge_price(learned.loss.name)
     table, masks = seen.table, seen.table.masks
     known = masks.allowed, masks.required, masks.max_parents
@@ -88,26 +86,22 @@ def mixed_evidence(fit: Fit, learned: Learned) -> MixedEvidence | None:
     gains = as_single(gaps.apart + setting.prices, np.outer(seen.sizes, seen.sizes))
     joined = np.where(np.isinf(gaps.apart), np.nan, np.sqrt(gains) - np.sqrt(price))
     turned = table.back_matrix(gaps.turned)
-    turned[open_either_way(fit, adjacency)] = 0.0
+    turned[fit.open_edges(adjacency)] = 0.0
     return MixedEvidence(table.back_matrix(joined), np.sqrt(turned))
 
 
 def probabilities_of(fit: Fit, learned: Learned) -> Probabilities | None:
     """Return how probable the edges are, in the reading of discrete columns that was taken."""
-    if learned.reading is None:
-        return edge_probabilities(fit, learned)
-    if learned.seen is not None:  # every node is a column
-        return edge_probabilities(learned.seen, learned)
-    return mixed_probabilities(fit, learned)
+    if learned.has_blocks:
+        return mixed_probabilities(fit, learned)
+    return edge_probabilities(learned.seen or fit, learned)
 
 
 def ladder_task(fit: Fit, learned: Learned) -> LadderTask | None:
     """Return what the ladder is made from, in the reading that was taken."""
-    if learned.reading is None:
-        return LadderTask.of(fit, learned)
-    if learned.seen is not None:
-        return LadderTask.of(learned.seen, learned)
-    return MixedLadderTask.of(fit, learned)
+    if learned.has_blocks:
+        return MixedLadderTask.of(fit, learned)
+    return LadderTask.of(learned.seen or fit, learned)
 
 
 def mixed_probabilities(fit: Fit, learned: Learned) -> Probabilities | None:
@@ -146,9 +140,6 @@ class MixedLadderTask(LadderTask):
     def _search(
         self, price: float, order: IntArray, starts: dict[str, IntArray]
     ) -> tuple[Rung, IntArray]:
-        from analyticdag.search import search_blocks
-        from analyticdag.search.price import gamma_of
-
         masks, n = self.masks.in_order(order), self.moments.n_samples
         found = search_blocks(
             self.moments,
@@ -156,9 +147,7 @@ class MixedLadderTask(LadderTask):
             starts=starts,
             gamma=gamma_of(price, n, len(order)),
             effort=0.0,  # from these starts alone
-            allowed=masks.allowed,
-            required=masks.required,
-            max_parents=masks.max_parents,
+            **vars(masks),  # allowed, required, max_parents
             random_state=self.seed,
             n_jobs=self.n_jobs,
         )
@@ -169,8 +158,6 @@ class MixedLadderTask(LadderTask):
 
 def _strongest(seen: BlockTable) -> float:
     """Return what the strongest pair gains without any other, as a single column."""
-    from analyticdag.search.price import as_single
-
     R, node = correlations(seen.moments.S), np.repeat(np.arange(len(seen.sizes)), seen.sizes)
     np.fill_diagonal(R, 0.0)
     R[node[:, None] == node] = 0.0

@@ -31,9 +31,10 @@ from analyticdag.fitting.edges import (
 )
 from analyticdag.least_squares import block_log_det, block_slopes, weights_on_parents
 from analyticdag.linear.learn import Learned
-from analyticdag.linear.paths import Fit
+from analyticdag.linear.prepare import Fit
 from analyticdag.linear.probabilities import Probabilities, with_probabilities
 from analyticdag.moments import Moments
+from analyticdag.search.price import as_single
 from analyticdag.tables.recipe import Recipe
 
 Parts: TypeAlias = tuple[tuple[str, float], ...]
@@ -98,23 +99,21 @@ def _columns(fit: Fit, design: Design, levels: Moments, recipe: Recipe | None) -
     assert plain.rows is not None
     codes: list[tuple[float, ...]] = [()] * len(design.sizes)
     for k in np.flatnonzero(design.is_block).tolist():
-        own = design.levels[design.columns_of(np.array([k]))]
+        own = design.levels[design.columns_of(k)]
         values = plain.rows.values[:, k] * plain.scale[k]
         other = np.setdiff1d(values[~np.isnan(values)], own)
         codes[k] = (*own.tolist(), *other.tolist()) if len(other) else ()
     found = tuple(codes)
-    return LevelColumns(levels, design.sizes, level_names(found, recipe), found)
+    return LevelColumns(design.sizes, levels, level_names(found, recipe), found)
 
 
-def _labels(design: Design, recipe: Recipe | None) -> list[tuple[str, ...]]:
+def _labels(design: Design, recipe: Recipe | None) -> tuple[tuple[str, ...], ...]:
     """Return the levels that the columns of each category stand for; nothing for others."""
-    columns = [] if recipe is None else [column for column in recipe.columns if column.taken]
-    labels: list[tuple[str, ...]] = []
-    for k, is_block in enumerate(design.is_block.tolist()):
-        name_of = dict(zip(columns[k].scores, columns[k].levels, strict=True)) if is_block else {}
-        own = design.levels[design.columns_of(np.array([k]))].tolist()
-        labels.append(tuple(name_of.get(value, f"{value:g}") for value in own) if is_block else ())
-    return labels
+    codes = tuple(
+        tuple(design.levels[design.columns_of(k)].tolist()) if is_block else ()
+        for k, is_block in enumerate(design.is_block.tolist())
+    )
+    return level_names(codes, recipe)
 
 
 def _strength(
@@ -122,8 +121,7 @@ def _strength(
 ) -> Strength:
     """Return strengths given all columns of the other parents; a category has no standard error."""
     strength = edge_strength(levels, adjacency[np.ix_(design.node, design.node)])
-    first = np.cumsum(design.sizes) - design.sizes
-    places = np.ix_(first, first)
+    places = np.ix_(design.first, design.first)
     error = strength.standard_error.toarray()[places] * scale[:, None] / scale
     partial = strength.partial_correlation.toarray()[places]
     for edge in found.parts:
@@ -133,10 +131,7 @@ def _strength(
 
 def _near(design: Design, reading: Reading, adjacency: BoolArray, price: float) -> BoolArray:
     """Return the edges within two standard errors of being dropped, as the reading sees them."""
-    # Compiled code: imported when it is used, so that importing the package stays cheap.
-    from analyticdag.search.price import as_single
-
-    strengths = mixed_edges(design, reading.moments, adjacency, [()] * len(adjacency)).strengths
+    strengths = mixed_edges(design, reading.moments, adjacency, ((),) * len(adjacency)).strengths
     n = reading.moments.samples_of[design.first]
     gains = -n * np.log1p(-(np.minimum(strengths, 1.0 - 1e-15) ** 2))
     single = as_single(gains, np.outer(design.sizes, design.sizes))
@@ -145,7 +140,7 @@ def _near(design: Design, reading: Reading, adjacency: BoolArray, price: float) 
 
 
 def mixed_edges(
-    design: Design, moments: Moments, adjacency: BoolArray, labels: list[tuple[str, ...]]
+    design: Design, moments: Moments, adjacency: BoolArray, labels: tuple[tuple[str, ...], ...]
 ) -> MixedEdges:
     """Regress every node on its parents; `moments` are those of the columns of the design.
 
@@ -156,7 +151,7 @@ def mixed_edges(
     block = design.is_block
     for j in np.flatnonzero(adjacency.any(axis=0)).tolist():
         parents = np.flatnonzero(adjacency[:, j])
-        own, others = design.columns_of(np.array([j])), design.columns_of(parents)
+        own, others = design.columns_of(j), design.columns_of(*parents)
         S = moments.covariance_of(int(own[0]))
         found = block_slopes(S, others, own)
         whole = block_log_det(S, own, others)
@@ -191,9 +186,9 @@ def edges_of(
     """Return what is known about every edge."""
     names, adjacency = fit.statistics.names, learned.finished.adjacency
     moments, W = fit.statistics.moments, mixed.weights
-    allowed = fit.options.knowledge.resolve(names).allowed
     shaped, otherwise = learned.shaped, FixedBy(learned.loss.fixed_by)
-    fixed = directions(adjacency, cpdag, allowed, otherwise, shaped.known if shaped else None)
+    by_shape = shaped.known if shaped else None
+    fixed = directions(adjacency, cpdag, fit.known.allowed, otherwise, by_shape)
     price = learned.trace.edge_price(learned.loss.name)
     near, strength = mixed.near, mixed.strength
     if near is None:

@@ -1,7 +1,7 @@
 """`AnalyticDAG`, the scikit-learn estimator.
 
 fit            -> check_table      -> Statistics ┐       (with interventions: by column)
-fit, of batches, and partial_fit   -> Statistics ┼> Fit -> learn -> attributes
+fit, of batches, and partial_fit   -> Statistics ┼> Fit -> Learned -> attributes
 fit_covariance -> check_covariance -> Statistics ┘
 """
 
@@ -44,10 +44,9 @@ from analyticdag.linear.choice import LossChoice
 from analyticdag.linear.edges import described, edges_of
 from analyticdag.linear.ignored import warn_about_base_rates, warn_about_ignored
 from analyticdag.linear.ladder import HasLadder
-from analyticdag.linear.learn import Learned, learn
+from analyticdag.linear.learn import Learned, learned_by_path, learned_by_search
 from analyticdag.linear.options import Options, refuse_moved, refusing_moved
-from analyticdag.linear.paths import Fit
-from analyticdag.linear.prepare import prepared
+from analyticdag.linear.prepare import Fit, prepared
 from analyticdag.linear.rows import (
     chosen,
     comes_in_batches,
@@ -241,10 +240,7 @@ class AnalyticDAG(HasLadder, GraphEstimator):
             statistics = from_batches(self, X)
         else:
             statistics = self._of_table(X, sample_weight, interventions, options)
-        _warn_about_scales(statistics, options)
-        with watched(options.verbose), one_blas_thread(), held_checkpoint(options.checkpoint):
-            fit = prepared(statistics, self.recipe_, options, X)
-            return self._keep(fit, learn(fit))
+        return self._learn(statistics, options, X)
 
     def _of_table(
         self, X: Any, sample_weight: Any, interventions: Any, options: Options
@@ -279,11 +275,7 @@ class AnalyticDAG(HasLadder, GraphEstimator):
         self._seen = seen = seen_so_far(self)
         used = used_rows(options.missing, values, weights, least=0)
         seen.add(chosen(values, used), chosen(weights, used))
-        statistics = from_seen(self, seen)
-        _warn_about_scales(statistics, options)
-        with watched(options.verbose), one_blas_thread(), held_checkpoint(options.checkpoint):
-            fit = prepared(statistics, self.recipe_, options, X)
-            return self._keep(fit, learn(fit))
+        return self._learn(from_seen(self, seen), options, X)
 
     def fit_covariance(self, S: Any, *, n_samples: int) -> Self:
         """Learn the graph from a covariance of `n_samples` rows that are not needed themselves."""
@@ -295,10 +287,7 @@ class AnalyticDAG(HasLadder, GraphEstimator):
         statistics = Statistics.from_covariance(
             values, n_samples, column_names(self, len(values)), standardize=options.standardize
         )
-        _warn_about_scales(statistics, options)
-        with watched(options.verbose), one_blas_thread(), held_checkpoint(options.checkpoint):
-            fit = Fit(statistics, options, like=S)
-            return self._keep(fit, learn(fit))
+        return self._learn(statistics, options, S)
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters of this estimator, as everywhere in scikit-learn."""
@@ -358,6 +347,21 @@ class AnalyticDAG(HasLadder, GraphEstimator):
             return self.weights_
         return weights_on_parents(self.moments_, self.adjacency_matrix_ != 0)
 
+    def _learn(self, statistics: Statistics, options: Options, like: Any) -> Self:
+        """Learn from checked data; `like` is the caller's table."""
+        if statistics.looks_standardised and options.traits.reads_scales:
+            warnings.warn(
+                f"loss={options.traits.name!r} reads directions from the scales of the columns, "
+                "but all variances are the same; use loss='likelihood-nv', or data in their own "
+                "units",
+                ScaleWarning,
+                stacklevel=3,
+            )
+        with watched(options.verbose), one_blas_thread(), held_checkpoint(options.checkpoint):
+            fit = prepared(statistics, self.recipe_, options, like)
+            learned = learned_by_search(fit) if options.refine else learned_by_path(fit)
+            return self._keep(fit, learned)
+
     def _keep(self, fit: Fit, learned: Learned) -> Self:
         """Set the learned attributes."""
         statistics, mixed = fit.plain or fit.statistics, described(fit, learned, self.recipe_)
@@ -381,20 +385,10 @@ class AnalyticDAG(HasLadder, GraphEstimator):
             self.status_ = Status.CLASS_FOUND
         self.advice_ = str(self.status_.value)
         if not self.status_.converged:
-            warnings.warn(self.advice_, NotConvergedWarning, stacklevel=3)
-        warn_about_ignored(self, path=bool(learned.trace.records), stacklevel=3)
+            warnings.warn(self.advice_, NotConvergedWarning, stacklevel=4)
+        warn_about_ignored(self, path=bool(learned.trace.records), stacklevel=4)
         if self.loss_traits_.binary:
-            warn_about_base_rates(self, stacklevel=3)
+            warn_about_base_rates(self, stacklevel=4)
         if self.status_ is Status.INTERRUPTED:
             raise KeyboardInterrupt(self.advice_)  # the caller's loop ends; the best so far is kept
         return self
-
-
-def _warn_about_scales(statistics: Statistics, options: Options) -> None:
-    if statistics.looks_standardised and options.traits.reads_scales:
-        warnings.warn(
-            f"loss={options.traits.name!r} reads directions from the scales of the columns, but "
-            "all variances are the same; use loss='likelihood-nv', or data in their own units",
-            ScaleWarning,
-            stacklevel=3,
-        )

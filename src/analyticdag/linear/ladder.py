@@ -27,10 +27,11 @@ from analyticdag.graphs import orient_with_knowledge, topological_order
 from analyticdag.interventions import equivalence_class
 from analyticdag.knowledge import EdgeMasks
 from analyticdag.linear.learn import Learned
-from analyticdag.linear.paths import Fit
+from analyticdag.linear.prepare import Fit
 from analyticdag.losses import LossTraits
 from analyticdag.moments import Moments
 from analyticdag.orders import canonical_order
+from analyticdag.search import search_orders
 
 # Rungs above the fit's price, each twice the next; and below it, as shares of it.
 ABOVE = 7
@@ -89,7 +90,7 @@ class LadderTask:
             learned.finished.weights,
             fit.options.seed,
             fit.options.n_jobs,
-            fit.options.knowledge.resolve(fit.statistics.names).allowed,
+            fit.known.allowed,
             fit.statistics.perturbed,
         )
 
@@ -130,9 +131,6 @@ class LadderTask:
         self, price: float, order: IntArray, starts: dict[str, IntArray]
     ) -> tuple[Rung, IntArray]:
         """Search at a price; the rung, and the order to go on from."""
-        # Compiled code: imported when it is used, so that importing the package stays cheap.
-        from analyticdag.search import search_orders
-
         moments, masks = self.moments.in_order(order), self.masks.in_order(order)
         d, n = len(order), moments.n_samples
         found = search_orders(
@@ -141,9 +139,7 @@ class LadderTask:
             score="equal" if self.loss.score == "equal" else "unequal",
             gamma=(price - math.log(n)) / (4.0 * math.log(max(d, 2))),
             effort=0.0,  # from these starts alone
-            allowed=masks.allowed,
-            required=masks.required,
-            max_parents=masks.max_parents,
+            **vars(masks),  # allowed, required, max_parents
             moments=moments,
             starts=starts,
             random_state=self.seed,

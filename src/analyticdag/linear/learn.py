@@ -37,7 +37,8 @@ from analyticdag.linear.choice import (
     choose_loss,
     variances_agree,
 )
-from analyticdag.linear.paths import Fit, Start, follow_path
+from analyticdag.linear.paths import Start, follow_path
+from analyticdag.linear.prepare import Fit
 from analyticdag.linear.readings import Read, cuts_instead, search_readings
 from analyticdag.linear.refine import refine, with_floor
 from analyticdag.linear.selection import Selection, select
@@ -74,6 +75,11 @@ class Learned:
     reading: Reading | None = None  # of discrete columns, where it is not that of the fit
     seen: Fit | None = None  # the fit with that reading; None where nodes are blocks
 
+    @property
+    def has_blocks(self) -> bool:
+        """Whether some nodes are categories: blocks of columns."""
+        return self.reading is not None and self.seen is None
+
 
 @dataclass(frozen=True, eq=False)
 class _Found:
@@ -90,12 +96,7 @@ class _Found:
         return next(one for one in self.records if one.loss == self.loss.name)
 
 
-def learn(fit: Fit) -> Learned:
-    """Learn a DAG as the options say."""
-    return _by_search(fit) if fit.options.refine else _by_path(fit)
-
-
-def _by_path(fit: Fit) -> Learned:
+def learned_by_path(fit: Fit) -> Learned:
     """Follow the path, and make a DAG of where it ends."""
     statistics, options, start = fit.statistics, fit.options, Start.of(fit)
     lambda1, threshold, selection = options.lambda1, options.w_threshold, None
@@ -120,7 +121,7 @@ def _by_path(fit: Fit) -> Learned:
     return replace(best, selection=selection)
 
 
-def _by_search(fit: Fit) -> Learned:
+def learned_by_search(fit: Fit) -> Learned:
     """Search over orders, from the path's order too where there is a path."""
     statistics, options = fit.statistics, fit.options
     if fit.design is not None and fit.design.is_block.any():
@@ -177,14 +178,18 @@ def _read(read: Read, w_threshold: float) -> Learned:
 
 
 def _loss_of_path(fit: Fit) -> LossClass:
-    """Return the loss of the path; under "auto", as a start: a cheap one that can see something."""
+    """Return the loss of the path.
+
+    Under "auto" the path is only a start of the search, and takes the cheapest loss that can tell
+    directions: least squares, or on standardised columns the likelihood.
+    """
     if fit.options.loss is not None:
         return fit.options.loss
     return UnequalVariances if fit.seen.looks_standardised else LeastSquares
 
 
 def _order_of(fit: Fit, path: PathState | None) -> dict[str, IntArray]:
-    """Return the path's order as a start; whether it met its tolerance does not matter."""
+    """Return the order in which the path ended, as a start of the search; nothing without one."""
     if path is None:
         return {}
     finished = finish(to_float64(path.weights), fit.options.w_threshold, fit.masks)
@@ -195,8 +200,9 @@ def _order_of(fit: Fit, path: PathState | None) -> dict[str, IntArray]:
 def _search(fit: Fit, starts: dict[str, IntArray]) -> _Found:
     """Search under the loss, or under equal and then, unless that settles it, unequal variances.
 
-    Where the variances are equal the second search is by far the longer, and needless. On
-    standardised data, or where variances differ by far, the first is: it could not be accepted.
+    The second search takes by far longer, and is left out where equal variances are accepted and
+    what is left of the columns agrees with them. The first is left out where equal variances cannot
+    be accepted: on standardised data, and where the variances differ by far.
     """
     statistics = fit.statistics
     equal, unequal = EqualVariances.traits, UnequalVariances.traits
@@ -207,7 +213,8 @@ def _search(fit: Fit, starts: dict[str, IntArray]) -> _Found:
         finished, record = refine(fit, unequal, starts)
         left = Residuals(statistics, finished.weights)
         return _Found(finished, unequal, (record,), choose_loss(left, left))
-    # Rows are asked for a floor on effects where the graph may be kept: most tables reject it.
+    # Without a floor on effects, which takes another search: most tables reject equal variances,
+    # and this graph with them.
     finished, record = refine(fit, equal, starts, floor=0.0)
     left = Residuals(statistics, finished.weights)
     choice = choose_loss(left, left)

@@ -35,6 +35,7 @@ from scipy import sparse
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.fitting.rows import evenly
 from analyticdag.fitting.statistics import Statistics
+from analyticdag.search.price import SIZES
 
 _T = TypeVar("_T")
 Columns: TypeAlias = NDArray[np.float32]  # (d, n): one column after the other
@@ -57,9 +58,6 @@ _SKEWED = 0.035
 
 def effect_floor(statistics: Statistics, W: FloatArray) -> float:
     """Return the partial correlation below which edges may be due to misfit; zero if none."""
-    # Compiled code: imported when it is used, so that importing the package stays cheap.
-    from analyticdag.search.price import SIZES
-
     found = _asked(statistics, partial(_false_effect, W=W, varies=~statistics.unjudged))
     return 0.0 if found is None else float(min(SIZES * found, LARGEST))
 

@@ -6,66 +6,23 @@ A path begins at zero, at parents sorted by variance, or at weights that the sol
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from analyticdag._typing import FloatArray, IntArray
-from analyticdag.candidates import candidate_mask
 from analyticdag.errors import ParameterError
 from analyticdag.fitting.checkpoint import Checkpoint, fingerprint
-from analyticdag.fitting.design import Design, Reading
-from analyticdag.fitting.placement import Placement, choose_placement, to_float64
+from analyticdag.fitting.placement import Placement, to_float64
 from analyticdag.fitting.statistics import Statistics
 from analyticdag.knowledge import EdgeMasks
-from analyticdag.linear.options import Options
+from analyticdag.linear.prepare import Fit
 from analyticdag.losses import LossClass, loss_traits
-from analyticdag.optimize.path import PathState, follow, schedule_of, start_of, traits_of
+from analyticdag.optimize.columns import starting_weights
+from analyticdag.optimize.path import PathState, follow, schedule_of, start_of
 from analyticdag.optimize.problem import Problem
 from analyticdag.optimize.trace import Trace
 from analyticdag.orders import canonical_order
-
-
-@dataclass(frozen=True, eq=False)
-class Fit:
-    """One fit: the data, what was asked for, and the edges that may exist.
-
-    `like` is the caller's array: a path may run on the same device. `design` says which columns
-    are discrete, `readings` how they can be read; weights refer to the `plain` rows.
-    """
-
-    statistics: Statistics
-    options: Options
-    like: Any = None
-    design: Design | None = None
-    readings: tuple[Reading, ...] = ()
-    plain: Statistics | None = None
-
-    @cached_property
-    def masks(self) -> EdgeMasks:
-        """What knowledge, candidates and constant columns leave of the edges."""
-        statistics, options = self.statistics, self.options
-        known = options.knowledge.resolve(statistics.names)
-        plausible = candidate_mask(options.candidates, statistics.S, statistics.n_samples)
-        return known.restricted_to(plausible & statistics.touchable)
-
-    @cached_property
-    def seen(self) -> Statistics:
-        """What starts are made from. A search that does not depend on units gets starts that do
-        not either: from columns of variance one."""
-        if self.options.refine and self.options.traits.score == "unequal":
-            return self.statistics.with_unit_variances()
-        return self.statistics
-
-    @cached_property
-    def place(self) -> Placement:
-        """Where the arrays of a path live; compiled kernels read NumPy's."""
-        minimiser = self.options.minimiser
-        if minimiser is None or not traits_of(minimiser).any_array:
-            return choose_placement(None, None, None)
-        device, dtype = (getattr(minimiser, name, None) for name in ("device", "dtype"))
-        return choose_placement(self.like, device, dtype)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,9 +49,6 @@ class Start:
             return self.weights
         if self.name == "zero":
             return np.zeros_like(statistics.S)
-        # Compiled code: imported when it is used, so that importing the package stays cheap.
-        from analyticdag.optimize.columns import starting_weights
-
         S, n = statistics.S, statistics.n_samples
         return starting_weights(S, n, "variance", masks.allowed, masks.required)
 

@@ -1,6 +1,8 @@
-"""What a fit sees of its rows: values or ranks, and discrete columns in every reading.
+"""`Fit`, what a fit is about: its data, its options, and the edges that may exist.
 
     prepared(statistics, recipe, options)      -> Fit
+
+It sees values or ranks of its rows, and discrete columns in every reading.
 
 `covariance="rank"` (nonparanormal, Liu et al. 2012) asks that columns are normal after some
 increasing function of each. Correlations are then 2 sin(π/6 · Spearman's), made positive definite,
@@ -11,7 +13,8 @@ they are, whatever the search saw.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,18 +22,74 @@ from scipy.special import ndtri
 from scipy.stats import rankdata
 
 from analyticdag._typing import BoolArray, FloatArray
+from analyticdag.candidates import candidate_mask
 from analyticdag.errors import ParameterError
-from analyticdag.fitting.design import Design
+from analyticdag.fitting.design import Design, Reading
+from analyticdag.fitting.placement import Placement, choose_placement
 from analyticdag.fitting.rows import Rows
 from analyticdag.fitting.statistics import Statistics, moments_with_gaps
+from analyticdag.graphs import orient_with_knowledge
+from analyticdag.interventions import equivalence_class
+from analyticdag.knowledge import EdgeMasks
 from analyticdag.linear.options import Options
-from analyticdag.linear.paths import Fit
 from analyticdag.moments import Moments
+from analyticdag.optimize.path import traits_of
 from analyticdag.tables.latent import positive_definite
 from analyticdag.tables.recipe import Kind, Recipe
 
 # Asymptotic relative efficiency of Spearman's correlation: (3/π)².
 RANK_EFFICIENCY = (3.0 / np.pi) ** 2
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """One fit: the data, what was asked for, and the edges that may exist.
+
+    `like` is the caller's array: a path may run on the same device. `design` says which columns
+    are discrete, `readings` how they can be read; weights refer to the `plain` rows.
+    """
+
+    statistics: Statistics
+    options: Options
+    like: Any = None
+    design: Design | None = None
+    readings: tuple[Reading, ...] = ()
+    plain: Statistics | None = None
+
+    @cached_property
+    def known(self) -> EdgeMasks:
+        """What knowledge alone leaves of the edges."""
+        return self.options.knowledge.resolve(self.statistics.names)
+
+    @cached_property
+    def masks(self) -> EdgeMasks:
+        """What knowledge, candidates and constant columns leave of the edges."""
+        statistics = self.statistics
+        plausible = candidate_mask(self.options.candidates, statistics.S, statistics.n_samples)
+        return self.known.restricted_to(plausible & statistics.touchable)
+
+    def open_edges(self, graph: BoolArray) -> BoolArray:
+        """Return the edges that data, interventions and knowledge leave open, both ways."""
+        cpdag = equivalence_class(graph, self.statistics.perturbed)
+        known: BoolArray = orient_with_knowledge(cpdag, self.known.allowed) != 0
+        return known & known.T
+
+    @cached_property
+    def seen(self) -> Statistics:
+        """What starts are made from. A search that does not depend on units gets starts that do
+        not either: from columns of variance one."""
+        if self.options.refine and self.options.traits.score == "unequal":
+            return self.statistics.with_unit_variances()
+        return self.statistics
+
+    @cached_property
+    def place(self) -> Placement:
+        """Where the arrays of a path live; compiled kernels read NumPy's."""
+        minimiser = self.options.minimiser
+        if minimiser is None or not traits_of(minimiser).any_array:
+            return choose_placement(None, None, None)
+        device, dtype = (getattr(minimiser, name, None) for name in ("device", "dtype"))
+        return choose_placement(self.like, device, dtype)
 
 
 def prepared(statistics: Statistics, recipe: Recipe | None, options: Options, like: Any) -> Fit:

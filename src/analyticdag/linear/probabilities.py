@@ -29,7 +29,6 @@ search asks of an edge there. A common cause that was not measured shows in tria
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
@@ -37,15 +36,13 @@ from scipy.special import expit
 
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.fitting.edges import FIXED_IN_CLASS, Edge, FixedBy
-from analyticdag.graphs import orient_with_knowledge, topological_order
-from analyticdag.interventions import equivalence_class
+from analyticdag.graphs import topological_order
 from analyticdag.linear.learn import Learned
 from analyticdag.linear.misfit import dependence_of
-from analyticdag.linear.paths import Fit
+from analyticdag.linear.prepare import Fit
 from analyticdag.linear.refine import SearchTable
-
-if TYPE_CHECKING:
-    from analyticdag.search.gaps import Gaps
+from analyticdag.search.gaps import Gaps, edge_gaps
+from analyticdag.search.setting import make_setting
 
 # Edges times columns, times `effort`: beyond, doing without each edge takes longer than the search.
 LARGEST = 100_000
@@ -90,8 +87,7 @@ class Joined:
 
     def excess(self, of: Evidence) -> FloatArray:
         """Return by what the evidence for each edge is to be divided."""
-        total: FloatArray = 1.0 + self.dependence * of.dependence
-        return total
+        return 1.0 + self.dependence * of.dependence
 
     def probability(self, of: Evidence) -> FloatArray:
         """Return how probable it is that two are joined."""
@@ -100,8 +96,7 @@ class Joined:
         sound = expit(self.a + self.b * np.minimum(root, self.limit) - self.c * common)
         doubtful = expit(self.a_doubtful - self.c_doubtful * common)
         doubt = self.doubt * (1.0 - 1.0 / excess)
-        p: FloatArray = (1.0 - doubt) * sound + doubt * doubtful
-        return p
+        return (1.0 - doubt) * sound + doubt * doubtful
 
 
 @dataclass(frozen=True)
@@ -114,8 +109,7 @@ class Directed:
     def probability(self, of: Evidence) -> FloatArray:
         """Return how probable it is that two that are joined are joined this way."""
         excess = 1.0 + self.dependence * of.dependence
-        p: FloatArray = expit(self.b * np.sqrt(np.minimum(of.turned, _SURE) / excess))
-        return p
+        return expit(self.b * np.sqrt(np.minimum(of.turned, _SURE) / excess))
 
 
 JOINED = Joined(
@@ -175,10 +169,6 @@ def edge_evidence(fit: Fit, learned: Learned) -> Evidence | None:
 
 def _gaps(fit: Fit, learned: Learned, price: float) -> Gaps:
     """Return what the edges are worth, from a search that does not depend on columns' places."""
-    # Compiled code: imported when it is used, so that importing the package stays cheap.
-    from analyticdag.search.gaps import edge_gaps
-    from analyticdag.search.setting import make_setting
-
     table = SearchTable.of(fit)
     places = np.ix_(table.order, table.order)
     adjacency: BoolArray = np.ascontiguousarray(learned.finished.adjacency[places])
@@ -198,16 +188,8 @@ def _gaps(fit: Fit, learned: Learned, price: float) -> Gaps:
     if not equal:
         # A member of the class that has the edge the other way costs the same; a search that turns
         # one edge may miss it, where others have to turn with it.
-        turned[open_either_way(fit, learned.finished.adjacency)] = 0.0
+        turned[fit.open_edges(learned.finished.adjacency)] = 0.0
     return replace(gaps, apart=apart, turned=turned)
-
-
-def open_either_way(fit: Fit, adjacency: BoolArray) -> BoolArray:
-    """Return the edges that data, interventions and knowledge leave open, both ways."""
-    cpdag = equivalence_class(adjacency, fit.statistics.perturbed)
-    allowed = fit.options.knowledge.resolve(fit.statistics.names).allowed
-    known: BoolArray = orient_with_knowledge(cpdag, allowed) != 0
-    return known & known.T
 
 
 def with_probabilities(

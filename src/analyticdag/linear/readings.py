@@ -19,7 +19,6 @@ from __future__ import annotations
 import logging
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,15 +29,15 @@ from analyticdag.fitting.finish import Finished
 from analyticdag.graphs import topological_order
 from analyticdag.least_squares import block_slopes, weights_on_parents
 from analyticdag.linear.misfit import effect_floor
-from analyticdag.linear.paths import Fit
+from analyticdag.linear.prepare import Fit
 from analyticdag.linear.refine import SearchTable, refine, starting_orders
 from analyticdag.losses import UnequalVariances
 from analyticdag.moments import Moments
 from analyticdag.optimize.trace import SearchRecord
+from analyticdag.search import block_prices, effect_price, search_blocks
+from analyticdag.search.blocks import BlockResult
+from analyticdag.search.price import cautious_price, gamma_of
 from analyticdag.tables.latent import MOST, score_correlations
-
-if TYPE_CHECKING:
-    from analyticdag.search.blocks import BlockResult
 
 logger = logging.getLogger(__name__)
 
@@ -132,8 +131,6 @@ def _costs(
     fit: Fit, reading: Reading, graphs: dict[str, BoolArray], price: float
 ) -> dict[str, float]:
     """Return misfit and price of the graph of each reading."""
-    from analyticdag.search import block_prices
-
     design, scores = fit.design, reading.scores
     assert design is not None
     assert scores is not None
@@ -156,8 +153,8 @@ def _implied(design: Design, R: FloatArray, graph: BoolArray) -> FloatArray:
     """Return the correlations that the equations of a graph make, fitted to the correlations R."""
     W, noise = np.zeros_like(R), np.zeros_like(R)
     for j in range(len(graph)):
-        own = design.columns_of(np.array([j]))
-        others = design.columns_of(np.flatnonzero(graph[:, j]))
+        own = design.columns_of(j)
+        others = design.columns_of(*np.flatnonzero(graph[:, j]))
         left = R[np.ix_(own, own)]
         if len(others):
             found = block_slopes(R, others, own)
@@ -167,8 +164,7 @@ def _implied(design: Design, R: FloatArray, graph: BoolArray) -> FloatArray:
     paths = np.linalg.inv(np.eye(len(R)) - W)
     S = paths.T @ noise @ paths
     sd = np.sqrt(np.maximum(np.diag(S), np.finfo(float).tiny))
-    implied: FloatArray = S / np.outer(sd, sd)
-    return implied
+    return S / np.outer(sd, sd)
 
 
 def _searched(
@@ -184,8 +180,6 @@ def _searched(
 
     Without `effort` the search is a local one, at a price that stays the cautious one.
     """
-    from analyticdag.search import effect_price
-
     moments = varying(reading.moments, fit).in_order(columns)
     asked, n = fit.options.min_effect, moments.n_samples
     best = _blocks(fit, table, design, moments, starts, asked or 0.0, effort)
@@ -219,10 +213,7 @@ def _blocks(
     min_effect: float,
     effort: float | None,
 ) -> BlockResult:
-    from analyticdag.search import search_blocks
-    from analyticdag.search.price import cautious_price, gamma_of
-
-    options, masks, gamma = fit.options, table.masks, fit.options.gamma
+    options, gamma = fit.options, fit.options.gamma
     d, n = len(design.sizes), moments.n_samples
     if gamma is None and effort is None:
         gamma = gamma_of(cautious_price(d), n, d)
@@ -233,9 +224,7 @@ def _blocks(
         gamma="auto" if gamma is None else gamma,
         min_effect=min_effect,
         effort=effort or 0.0,
-        allowed=masks.allowed,
-        required=masks.required,
-        max_parents=masks.max_parents,
+        **vars(table.masks),  # allowed, required, max_parents
         random_state=table.seed,
         n_jobs=options.n_jobs,
         progress=logger.info if options.verbose else None,

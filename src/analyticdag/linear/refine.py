@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from analyticdag.fitting.finish import Finished
 from analyticdag.graphs import topological_order
 from analyticdag.knowledge import EdgeMasks
 from analyticdag.linear.misfit import effect_floor
-from analyticdag.linear.paths import Fit
+from analyticdag.linear.prepare import Fit
 from analyticdag.losses import LossTraits
 from analyticdag.moments import Moments
 from analyticdag.optimize.trace import SearchRecord
@@ -27,9 +27,7 @@ from analyticdag.orders import (
     r2_order,
     random_order,
 )
-
-if TYPE_CHECKING:
-    from analyticdag.search import SearchResult
+from analyticdag.search import Interrupted, SearchResult, effect_price, search_orders
 
 logger = logging.getLogger(__name__)
 
@@ -115,9 +113,9 @@ def refine(
 ) -> tuple[Finished, SearchRecord]:
     """Search with the score that belongs to the loss, from `starts` and from cheap orders.
 
-    A search `like` another one charges its price and goes on with other random numbers; what may be
-    spent on cheap and random orders was spent. No effect is below the floor that the user asked
-    for, else this `floor`, else the one that the rows ask for beside a first graph.
+    With `like`, the record of an earlier search, it charges the same price, draws other random
+    numbers, and begins at `starts` alone. Effects below a floor get no edge: the user's, else
+    `floor`, else the one that the rows ask for once there is a first graph.
     """
     table, asked = SearchTable.of(fit), fit.options.min_effect
     starts = {label: table.start(order) for label, order in starts.items()}
@@ -151,8 +149,6 @@ def with_floor(
     fit: Fit, loss: LossTraits, starts: dict[str, IntArray], found: tuple[Finished, SearchRecord]
 ) -> tuple[Finished, SearchRecord]:
     """Return what a search without a floor found, or the search with one, where rows ask for it."""
-    from analyticdag.search import effect_price
-
     (finished, record), n = found, fit.statistics.n_samples
     if fit.options.min_effect is not None or record.interrupted:
         return found
@@ -172,8 +168,6 @@ def _search(
     min_effect: float | Callable[[FloatArray], float],
     effort: float,
 ) -> SearchResult:
-    from analyticdag.search import Interrupted, search_orders
-
     options, masks, moments = fit.options, table.masks, table.moments
     assert loss.score is not None
     search = partial(
@@ -184,9 +178,7 @@ def _search(
         gamma="auto" if gamma is None else gamma,
         min_effect=min_effect,
         effort=effort,
-        allowed=masks.allowed,
-        required=masks.required,
-        max_parents=masks.max_parents,
+        **vars(masks),  # allowed, required, max_parents
         moments=moments,
         starts=starts,
         random_state=table.seed,

@@ -31,7 +31,12 @@ from scipy import sparse
 from analyticdag._tables import NamedColumns
 from analyticdag._threads import one_blas_thread
 from analyticdag._typing import BoolArray, FloatArray
-from analyticdag._validation import check_table, column_names, remember_columns
+from analyticdag._validation import (
+    check_table,
+    column_names,
+    refuse_few_rows,
+    remember_columns,
+)
 from analyticdag.effects.known import Known
 from analyticdag.effects.what_if import target_place
 from analyticdag.effects.what_if_levels import predicted
@@ -98,11 +103,8 @@ def from_batches(estimator: Any, X: Any) -> Statistics:
 
 def from_seen(estimator: Any, seen: Seen) -> Statistics:
     """Return the statistics of rows that were added up."""
-    if seen.sums is None or round(seen.sums.n) < 2:
-        n_rows = 0 if seen.sums is None else round(seen.sums.n)
-        raise DataError(
-            f"X has n_samples={n_rows} rows; at least 2 are needed to estimate a variance"
-        )
+    refuse_few_rows(0 if seen.sums is None else round(seen.sums.n))
+    assert seen.sums is not None
     names = column_names(estimator, len(seen.sums.mean))
     rows = seen.sample.rows if seen.sample.n_seen else None
     return Statistics.from_sums(seen.sums, rows, names, standardize=estimator.standardize)
@@ -228,11 +230,9 @@ def predictions(estimator: Any, X: FloatArray, target: Hashable | None) -> Any:
 def _expected(estimator: Any, X: FloatArray) -> FloatArray:
     """Return what the equations make of the columns of every node from its causes, row by row."""
     if estimator.level_columns_ is not None:
-        found: FloatArray = estimator.level_columns_.expected(estimator.adjacency_matrix_ != 0, X)
-        return found
+        return estimator.level_columns_.expected(estimator.adjacency_matrix_ != 0, X)
     weights = estimator.slopes_ * estimator.scale_ / estimator.scale_[:, None]
-    expected: FloatArray = estimator.mean_ + (X - estimator.mean_) @ weights
-    return expected
+    return estimator.mean_ + (X - estimator.mean_) @ weights
 
 
 def completed(estimator: Any, X: FloatArray, seed: int | None = None) -> FloatArray:

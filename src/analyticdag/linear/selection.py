@@ -31,7 +31,8 @@ from analyticdag.fitting.rows import Rows
 from analyticdag.fitting.statistics import Statistics
 from analyticdag.least_squares import weights_on_parents
 from analyticdag.linear.options import Options
-from analyticdag.linear.paths import Fit, Start, follow_path
+from analyticdag.linear.paths import Start, follow_path
+from analyticdag.linear.prepare import Fit
 from analyticdag.losses import VARIANCE_FLOOR, LossClass, covariance, loss_traits
 from analyticdag.moments import Moments
 
@@ -46,12 +47,15 @@ _SUBSAMPLES, _INSTABILITY = 10, 0.05
 
 @dataclass(frozen=True)
 class SelectionPoint:
-    """One lambda: its threshold, how many edges are left, and its score (smaller is better)."""
+    """One lambda: its threshold, how many edges are left, and its score (smaller is better).
+
+    A score that was not finite is None in a saved run.
+    """
 
     lambda1: float
     w_threshold: float
     n_edges: int
-    score: float
+    score: float | None
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from analyticdag.interventions import equivalence_class
 from analyticdag.knowledge import EdgeMasks
 from analyticdag.least_squares import weights_on_parents
 from analyticdag.linear.misfit import few_valued
-from analyticdag.linear.paths import Fit
+from analyticdag.linear.prepare import Fit
 from analyticdag.losses import LossTraits
 from analyticdag.moments import Moments
 from analyticdag.noise_shape import ClassOf, LocalGains, Shaped, orient
@@ -42,10 +42,7 @@ def turn_by_shape(
     statistics, dag = fit.statistics, finished.adjacency
     if loss.score != "unequal" or loss.binary or statistics.rows is None or statistics.ranks:
         return finished, None
-    allowed, perturbed = (
-        fit.options.knowledge.resolve(statistics.names).allowed,
-        statistics.perturbed,
-    )
+    allowed, perturbed = fit.known.allowed, statistics.perturbed
 
     def class_of(graph: BoolArray) -> tuple[BoolArray, BoolArray]:
         cpdag = equivalence_class(graph, perturbed)

@@ -134,8 +134,7 @@ class Reviser:
 
 def _after(graph: BoolArray, node: int) -> IntArray:
     """Return a node and all that it leads to."""
-    after: IntArray = breadth_first_order(sparse.csr_array(graph), node, return_predecessors=False)
-    return after
+    return breadth_first_order(sparse.csr_array(graph), node, return_predecessors=False)
 
 
 def _near(graph: BoolArray, i: int, j: int) -> BoolArray:

@@ -76,7 +76,7 @@ def render_report(run: SavedRun) -> str:
     environment.filters["percent"] = percent
     style = _asset("report.css")
     script = "(function () {\n'use strict';\n" + "\n".join(map(_asset, SCRIPTS)) + "\n})();"
-    picture = picture_of(run, as_class=is_class(run))
+    picture = picture_of(run)
     return environment.get_template("report.html").render(
         **_context(run, picture),
         style=markupsafe.Markup(style),
@@ -230,9 +230,9 @@ def _number(value: float | None, digits: int = 4) -> str:
     return "" if value is None else f"{value:.{digits}g}"
 
 
-def picture_of(run: SavedRun, *, as_class: bool = False) -> Picture:
-    """Draw a run; `as_class` leaves the heads of open edges away."""
-    return draw(run.names, [_link(run, edge) for edge in run.edges], as_class=as_class)
+def picture_of(run: SavedRun) -> Picture:
+    """Draw a run."""
+    return draw(run.names, [_link(run, edge) for edge in run.edges])
 
 
 def _link(run: SavedRun, edge: EdgeRecord) -> Link:

@@ -1,4 +1,4 @@
-"""Line plots as SVG, drawn here: a page that needs no plotting library needs no plotting library.
+"""Line plots as SVG, computed here, so that a report needs no plotting library.
 
 `trace_panels` are those of the paper's figure: the score, the constraint, and the two gradients
 that pull against each other, over the steps of all stages. `selection_panels` show the series of

@@ -193,8 +193,6 @@ def methods(run: SavedRun) -> str:
     chosen = run.parameters.get("chosen") or {}
     p = {**run.parameters, **chosen}
     how = f", chosen by {str(chosen['criterion']).upper()}" if chosen else ""
-    rows = f"{run.audit.n_rows} observations of " if run.audit else ""
-    version = run.manifest.get("versions", {}).get("analyticdag", "")
     scaled = " after scaling every variable to unit variance" if p.get("standardize") else ""
     if p.get("covariance") == "rank":
         scaled += " by their rank correlations (nonparanormal)"
@@ -211,10 +209,7 @@ def methods(run: SavedRun) -> str:
     begun |= {"given": " from given weights", "series": " from the solution for a larger lambda1"}
     solver += begun.get(str(p.get("start")), "")
     refined = ", followed by a search over causal orders" if p.get("refine") else ""
-    learned = (
-        f"A linear structural equation model was learned from {rows}{run.n_nodes} "
-        f"variables{scaled} with analyticdag {version}".rstrip()
-    )
+    learned = _learned(run, "linear", scaled)
     text = (
         f"{learned}, minimising {_described(run.loss) or 'a score'} with an l1 penalty "
         f"(lambda1 = {_parameter(p.get('lambda1'))}{how}) under the analytic acyclicity constraint "
@@ -229,11 +224,23 @@ def methods(run: SavedRun) -> str:
         )
     if not p.get("refine") and p.get("w_threshold") is not None:
         text += f" Weights below {_parameter(p['w_threshold'])} in absolute value were set to zero."
+    return text + _graph_and_assumptions(run, "linear effects and")
+
+
+def _learned(run: SavedRun, kind: str, scaled: str = "") -> str:
+    rows = f"{run.audit.n_rows} observations of " if run.audit else ""
+    version = run.manifest.get("versions", {}).get("analyticdag", "")
+    return (
+        f"A {kind} structural equation model was learned from {rows}{run.n_nodes} "
+        f"variables{scaled} with analyticdag {version}".rstrip()
+    )
+
+
+def _graph_and_assumptions(run: SavedRun, assumed: str) -> str:
     data = sum(not run.cpdag[edge.target, edge.source] for edge in run.edges)
     return (
-        text + f" The graph has {len(run.edges)} edges, {data} of them directed in its equivalence "
-        "class (CPDAG). The interpretation as causes assumes linear effects and no unmeasured "
-        "common causes."
+        f" The graph has {len(run.edges)} edges, {data} of them directed in its equivalence class "
+        f"(CPDAG). The interpretation as causes assumes {assumed} no unmeasured common causes."
     )
 
 
@@ -245,29 +252,22 @@ def _least_effect(search: Mapping[str, float]) -> str:
 
 def nonlinear_methods(run: SavedRun) -> str:
     """Return the paragraph of a run of `NonlinearDAG`."""
-    rows = f"{run.audit.n_rows} observations of " if run.audit else ""
-    version = run.manifest.get("versions", {}).get("analyticdag", "")
     network = {
         "gran-dag": "GraN-DAG (Lachapelle et al., 2020)",
         "mlp": "the neural network of DAGMA (Bello et al., 2022)",
     }.get(str(run.parameters["model"]), "neural networks")
-    data = sum(not run.cpdag[edge.target, edge.source] for edge in run.edges)
     pruning = run.parameters.get("pruning")
     pruned = (
         " Edges that an additive spline regression did not need in an F-test at level "
         f"{_parameter(0.001 if pruning is True else pruning)} were dropped."
     )
     searched = " A search over graphs by the BIC of regressions on splines went on from there."
+    assumed = "noise that is added to smooth functions of the causes, and"
     return (
-        f"A nonlinear structural equation model was learned from {rows}{run.n_nodes} variables "
-        f"with analyticdag {version}".rstrip()
-        + f", using {network} and "
-        f"{_described(run.loss)}, under the analytic acyclicity constraint "
-        f"{run.parameters.get('constraint', '')} (Zhang et al., 2025)."
-        f"{pruned if pruning else ''}{searched if is_searched(run) else ''} The graph has "
-        f"{len(run.edges)} edges, {data} of them directed in its equivalence class (CPDAG). The "
-        "interpretation as causes assumes noise that is added to smooth functions of the causes, "
-        "and no unmeasured common causes."
+        f"{_learned(run, 'nonlinear')}, using {network} and {_described(run.loss)}, under the "
+        f"analytic acyclicity constraint {run.parameters.get('constraint', '')} (Zhang et al., "
+        f"2025).{pruned if pruning else ''}{searched if is_searched(run) else ''}"
+        f"{_graph_and_assumptions(run, assumed)}"
     )
 
 

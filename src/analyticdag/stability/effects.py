@@ -12,26 +12,23 @@ one as changes of the shares of its levels. A resample without one of the levels
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Hashable
+from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
-import joblib
 import numpy as np
 
 from analyticdag._parameters import jobs, level_of
 from analyticdag._tables import NamedColumns
 from analyticdag._typing import FloatArray
-from analyticdag._validation import check_table, column_names
 from analyticdag.effects.by_level import Pair, level_values
 from analyticdag.effects.known import MOST_OPEN, Known, position_of
 from analyticdag.errors import AnalyticDAGWarning
-from analyticdag.interventions import intervention_mask
 from analyticdag.stability.resamples import Data, Scheme, check_scheme, fitted_on
-from analyticdag.stability.run import refuse_batches, seed_of_bootstrap, single_threaded
-from analyticdag.tables.recipe import Column
+from analyticdag.stability.run import each, resampled, seed_of_bootstrap
+from analyticdag.tables.recipe import Column, Recipe
 
 
 class AveragedEffect(NamedTuple):
@@ -79,27 +76,16 @@ def bootstrap_effects(
     fitted or not; it is not changed. The other arguments are those of `bootstrap`.
     """
     level_of(level)
-    probe = single_threaded(estimator)
-    refuse_batches(X)
-    values = check_table(probe, X, reset=True)
-    names = column_names(probe, values.shape[1])
-    mask = intervention_mask(interventions, names, len(values))
+    single, data, values, names = resampled(estimator, X, interventions)
     seed = seed_of_bootstrap(random_state, None)
     scheme = check_scheme(len(values), None, seed, n_resamples, groups)
-    table = NamedColumns(values, names, getattr(probe, "recipe_", None))
-    single = single_threaded(estimator)
-    if "kinds" in single.get_params(deep=False):
-        single.set_params(kinds=None)  # read above: a resample need not have all levels
     outcomes = list(range(len(names))) if on is None else [position_of(names, on, "on")]
-    parallel = joblib.Parallel(n_jobs=jobs("processes", n_jobs, "one"), return_as="list")
-    work = joblib.delayed(_effects_on)
+    effects, processes = partial(_effects_on, outcomes=outcomes), jobs("processes", n_jobs, "one")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AnalyticDAGWarning)
-        found = parallel(
-            work(single, (table, mask), scheme, k, os.getpid(), outcomes)
-            for k in range(n_resamples)
-        )
-    levels = _levels(values, probe)
+        found = list(each(effects, single, data, scheme, range(n_resamples), processes))
+    table = data[0]
+    levels = _levels(values, table.recipe if isinstance(table, NamedColumns) else None)
     rows = [
         row
         for x, y in found[0]
@@ -112,9 +98,8 @@ def bootstrap_effects(
     return [*sorted(told, key=lambda row: (-row.cause_share, -abs(row.value))), *untold]
 
 
-def _levels(values: FloatArray, probe: Any) -> list[tuple[str, ...]]:
+def _levels(values: FloatArray, recipe: Recipe | None) -> list[tuple[str, ...]]:
     """Return the levels of categories, the most frequent first; of other columns one, unnamed."""
-    recipe = getattr(probe, "recipe_", None)
     if recipe is None:
         return [("",)] * values.shape[1]
     taken = [column for column in recipe.columns if column.taken]
@@ -128,7 +113,7 @@ def _by_frequency(column: Column, values: FloatArray) -> tuple[str, ...]:
 
 
 def _effects_on(
-    estimator: Any, data: Data, scheme: Scheme, resample: int, parent: int, outcomes: list[int]
+    estimator: Any, data: Data, scheme: Scheme, resample: int, parent: int, *, outcomes: list[int]
 ) -> dict[tuple[int, int], dict[Pair, FloatArray]]:
     """Return for each cause and outcome the possible effects in one resample, by their levels."""
     known = Known.of(fitted_on(estimator, data, scheme, resample, parent))

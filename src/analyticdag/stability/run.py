@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any, TypeVar
 
 import joblib
 import numpy as np
@@ -13,23 +13,17 @@ from sklearn.base import clone
 
 from analyticdag._parameters import file_name, jobs, shown, whole
 from analyticdag._tables import NamedColumns
+from analyticdag._typing import FloatArray
 from analyticdag._validation import check_table, column_names
 from analyticdag.errors import AnalyticDAGWarning, DataError, ParameterError
 from analyticdag.fitting.checkpoint import held_checkpoint
 from analyticdag.interventions import intervention_mask
 from analyticdag.linear.rows import comes_in_batches
 from analyticdag.stability.counts import Counts, CountsFile, fingerprint
-from analyticdag.stability.resamples import Data, FoundEdges, Scheme, check_scheme, fit_resample
+from analyticdag.stability.resamples import Data, Scheme, check_scheme, fit_resample
 from analyticdag.stability.result import Stability
 
-
-def refuse_batches(X: Any) -> None:
-    """Refuse rows that are not in memory, or not as one table."""
-    if comes_in_batches(X):
-        raise DataError(
-            "resamples draw rows, and need all of them in memory as one table, not batches, a "
-            "file or a cluster; read them, or a sample of them, into one array or data frame"
-        )
+_T = TypeVar("_T")
 
 
 def bootstrap(
@@ -63,26 +57,17 @@ def bootstrap(
     groups : for each row a label; rows of one label (visits of a patient) are drawn together. None
         takes all rows for independent.
     """
-    probe = clone(estimator)
-    refuse_batches(X)
-    values = check_table(probe, X, reset=True)
-    names = column_names(probe, values.shape[1])
-    mask = intervention_mask(interventions, names, len(values))
+    single, data, values, names = resampled(estimator, X, interventions)
     seed = seed_of_bootstrap(random_state, checkpoint)
     scheme = check_scheme(len(values), subsample, seed, n_resamples, groups)
     path = file_name("checkpoint", checkpoint)
     if progress is not None and not callable(progress):
         raise ParameterError(f"progress must be a function or None, not {shown(progress)}")
     processes = jobs("processes", n_jobs, "one")
-    single = single_threaded(estimator)
-    recipe = getattr(probe, "recipe_", None)
-    if recipe is not None:
-        # Read once: a resample need not have all levels of a column.
-        X, single = NamedColumns(values, names, recipe), single.set_params(kinds=None)
     with held_checkpoint(path):
         file = None
         if path is not None:
-            file = CountsFile(path, fingerprint(estimator, values, names, scheme, mask))
+            file = CountsFile(path, fingerprint(estimator, values, names, scheme, data[1]))
         counts = (file.load(len(names)) if file else None) or Counts.none(len(names))
         if counts.done > n_resamples:
             raise ParameterError(
@@ -92,7 +77,7 @@ def bootstrap(
         left = range(counts.done, n_resamples)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", AnalyticDAGWarning)
-            for found in _fits(single, (X, mask), scheme, left, processes):
+            for found in each(fit_resample, single, data, scheme, left, processes):
                 counts.add(found)
                 if file:
                     file.offer(counts)
@@ -103,16 +88,41 @@ def bootstrap(
     return Stability.from_counts(tuple(names), counts, scheme)
 
 
-def _fits(
-    estimator: Any, data: Data, scheme: Scheme, numbers: range, n_jobs: int | None
-) -> Iterator[FoundEdges]:
-    """Yield what each resample found, in the order of their numbers."""
-    work = joblib.delayed(fit_resample)
-    parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator")
-    return parallel(work(estimator, data, scheme, number, os.getpid()) for number in numbers)
+def resampled(
+    estimator: Any, X: Any, interventions: Any
+) -> tuple[Any, Data, FloatArray, list[Hashable]]:
+    """Return a copy of the estimator on one thread, its data, their numbers and their names."""
+    if comes_in_batches(X):
+        raise DataError(
+            "resamples draw rows, and need all of them in memory as one table, not batches, a "
+            "file or a cluster; read them, or a sample of them, into one array or data frame"
+        )
+    probe = clone(estimator)
+    values = check_table(probe, X, reset=True)
+    names = column_names(probe, values.shape[1])
+    mask = intervention_mask(interventions, names, len(values))
+    single = _single_threaded(estimator)
+    recipe = getattr(probe, "recipe_", None)
+    if recipe is not None:
+        # Read once: a resample need not have all levels of a column.
+        X, single = NamedColumns(values, names, recipe), single.set_params(kinds=None)
+    return single, (X, mask), values, names
 
 
-def single_threaded(estimator: Any) -> Any:
+def each(
+    work: Callable[..., _T],
+    estimator: Any,
+    data: Data,
+    scheme: Scheme,
+    numbers: range,
+    n_jobs: int | None,
+) -> Iterator[_T]:
+    """Yield what the work on each resample returns, in the order of their numbers."""
+    parallel, task = joblib.Parallel(n_jobs, return_as="generator"), joblib.delayed(work)
+    return parallel(task(estimator, data, scheme, number, os.getpid()) for number in numbers)
+
+
+def _single_threaded(estimator: Any) -> Any:
     """Return a copy that runs on one thread: the resamples are what runs in parallel."""
     parameters = estimator.get_params(deep=False)
     if parameters.get("checkpoint") is not None:
