@@ -76,8 +76,7 @@ class AnalyticDAG(HasLadder, GraphEstimator):
     ----------
     loss : "auto" (BIC chooses), "mse", "likelihood-ev", "likelihood-nv", "logistic" or a class.
     constraint : what keeps cycles out: "exponential", "order-1", "order-2", … or a function.
-    lambda1 : the path's l1 penalty, more gives fewer edges; "auto", "cv", "stars"; None is 0.05,
-        and 0.01 with "logistic".
+    lambda1 : l1 penalty of the path; "auto", "cv", "stars"; None: 0.05, with "logistic" 0.01.
     w_threshold : weights of the path below this, in absolute value, are no edges; or "auto".
     solver : "auto", "fast", "adam", "order", or a solver object such as `Adam(device="cuda")`.
     refine : search over orders for the best penalised score; False keeps the path's own answer.
