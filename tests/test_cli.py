@@ -13,6 +13,7 @@ import typer
 from analyticdag import AnalyticDAG, NonlinearDAG, __version__
 from analyticdag.cli import app, main
 from analyticdag.io import load_run
+from analyticdag.linear.options import LAMBDA1
 from analyticdag.report.text import link
 
 
@@ -45,7 +46,7 @@ def test_help_shows_every_default(name: str) -> None:
     assert [option for option, text in told.items() if not isinstance(text, str)] == []
     flags = [o for o in options if getattr(o, "is_flag", False) and not o.secondary_opts]
     assert [o.name for o in flags if o.show_default is True] == []
-    settings = AnalyticDAG().get_params()
+    settings = AnalyticDAG().get_params() | {"lambda1": LAMBDA1}  # None stands for it
     for option in {"loss", "constraint", "lambda1", "w_threshold", "solver", "gamma"} & set(told):
         assert told[option].split(";")[0] == str(settings[option])
 

@@ -101,7 +101,7 @@ Lambda1 = Annotated[
     str | None,
     _method(
         "Sparsity, more gives fewer edges; auto, cv or stars.",
-        "0.05; nonlinear: 0.01",
+        "0.05; logistic or nonlinear: 0.01",
         words="auto cv stars",
     ),
 ]
