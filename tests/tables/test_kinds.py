@@ -216,3 +216,9 @@ def test_kinds_say_whether_they_are_variables() -> None:
         Kind.COPY,
         Kind.TEXT,
     }
+
+
+def test_levels_that_no_cell_holds_are_refused() -> None:
+    table = Cells(("pain",), (["mild", "severe"] * 20,), range(40))
+    with pytest.raises(ParameterError, match=r"no cell of column 'pain' holds one of its levels"):
+        look_at(table, kinds={"pain": "low,high"})

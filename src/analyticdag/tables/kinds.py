@@ -264,7 +264,14 @@ def asked_column(name: str, cells: Sequence[Any], asked: Any, table: Cells) -> F
 def _with_levels(name: str, cells: Sequence[Any], levels: tuple[str, ...]) -> Found:
     if len(set(map(key_of, levels))) < max(len(levels), 2):
         raise ParameterError(f"the levels of {short(name)} must be two or more that differ")
-    return _coded(name, cells, Kind.YES_NO if len(levels) == 2 else Kind.ORDERED, levels, "")
+    found = _coded(name, cells, Kind.YES_NO if len(levels) == 2 else Kind.ORDERED, levels, "")
+    if found.values is not None and np.isnan(found.values).all() and any(map(text_of, cells)):
+        named = ", ".join(map(short, levels[:_SCALE_TOP]))
+        raise ParameterError(
+            f"no cell of column {short(name)} holds one of its levels {named}{_example(cells)}; "
+            "name them as the cells spell them"
+        )
+    return found
 
 
 def _of_kind(name: str, cells: Sequence[Any], kind: Kind, table: Cells) -> Found:
