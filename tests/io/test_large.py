@@ -94,16 +94,23 @@ def test_a_category_of_a_folder_is_one_not_its_codes(tmp_path: Path, command: Co
     assert len(edge.parts) == 3
 
 
-def test_a_category_of_more_rows_than_are_kept_is_refused(
+def test_a_category_of_more_rows_than_are_kept_is_learned_from_a_sample(
     tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("analyticdag.fitting.rows.MOST_ROWS", 100)
+    monkeypatch.setattr("analyticdag.fitting.rows.MOST_ROWS", 400)
     monkeypatch.setattr("analyticdag.io.large.LARGE", 100)
-    lines = [f"{k * k % 17},{'abc'[k % 3]}{'xy'[k % 2]},{k * k % 7}" for k in range(300)]
-    (tmp_path / "x.csv").write_text("\n".join(["a,b,c", *lines]))
-    code, _, err = command("fit", tmp_path / "x.csv", "--kind", "b=category")
-    assert code == 2
-    assert "the category 'b' needs all rows at once" in err
+    rng = np.random.default_rng(0)
+    places, noise = rng.integers(0, 3, 1500), rng.normal(size=1500)
+    lines = [f"{'abc'[k]},{2.0 * (k == 1) + e:.6f}" for k, e in zip(places, noise, strict=True)]
+    (tmp_path / "x.csv").write_text("\n".join(["b,y", *lines]))
+    code, _, err = command("fit", tmp_path / "x.csv", "--out", tmp_path / "run")
+    assert code == 0, err
+    assert "categories need rows and not only sums" in err
+    run = load_run(tmp_path / "run")
+    (edge,) = run.edges
+    assert len(edge.parts) == 2
+    assert run.fitted is not None
+    assert 200 < run.fitted.moments.n_samples <= 400  # what was learned from counts, no more
 
 
 def test_a_folder_where_single_rows_are_needed_is_refused_in_a_line(

@@ -12,7 +12,7 @@ import pytest
 
 from analyticdag import AnalyticDAG
 from analyticdag.effects import total_effect
-from analyticdag.errors import DataWarning, ParameterError
+from analyticdag.errors import AnalyticDAGWarning, ParameterError
 from analyticdag.fitting.design import CUTS, LEVELS, Design
 from analyticdag.io import load_run, record_of, save_run
 from analyticdag.knowledge import Knowledge
@@ -245,11 +245,11 @@ def test_the_logistic_loss_is_one_switch() -> None:
 
 def test_the_logistic_loss_says_that_it_has_no_intercepts() -> None:
     rare = (np.random.default_rng(0).random((300, 2)) < 0.1).astype(float)
-    with pytest.warns(DataWarning, match=r"'x\d' is in \d+%, so the graph is not to be trusted"):
+    with pytest.warns(AnalyticDAGWarning, match=r"'x\d' is in \d+%, so the graph is not"):
         AnalyticDAG(loss="logistic").fit(pandas.DataFrame(rare, columns=["x0", "x1"]))
     halves = simulate("ER1", n_nodes=4, n_samples=300, seed=5, noise="binary").data
     with warnings.catch_warnings():
-        warnings.simplefilter("error", DataWarning)
+        warnings.simplefilter("error", AnalyticDAGWarning)
         AnalyticDAG(loss="logistic").fit(halves)
 
 

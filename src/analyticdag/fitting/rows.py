@@ -69,6 +69,11 @@ class Sample:
             self._kept = [_thinned(piece, level) for piece in self._kept]
 
     @property
+    def of_all(self) -> bool:
+        """Whether it is drawn from all rows; not where some were gone before."""
+        return self._whole
+
+    @property
     def rows(self) -> Rows:
         """What was kept."""
         values, weights, _ = (np.concatenate(piece) for piece in zip(*self._kept, strict=True))

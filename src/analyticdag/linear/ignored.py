@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from analyticdag._parameters import shown
-from analyticdag.errors import DataWarning, IgnoredParameterWarning
+from analyticdag.errors import AnalyticDAGWarning, IgnoredParameterWarning
 
 # Standard errors of a share that chance does not reach.
 _SURE = 4.0
@@ -55,7 +55,7 @@ def warn_about_base_rates(estimator: Any, *, stacklevel: int) -> None:
             f"loss={estimator.loss_!r} has no intercepts: a column without causes should be 1 in "
             f"half of the rows, and {name!r} is in {estimator.mean_[worst]:.0%}, so the graph is "
             "not to be trusted; use loss='auto'",
-            DataWarning,
+            AnalyticDAGWarning,
             stacklevel=stacklevel + 1,
         )
 

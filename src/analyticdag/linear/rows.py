@@ -14,13 +14,14 @@ More rows than memory holds are added up:
     seen_so_far(estimator)      what `partial_fit` goes on from
 
 Covariances and means are exact. What needs single rows goes by the sample: the kurtosis that
-`loss="auto"` allows for, and the misfit behind `min_effect="auto"`.
+`loss="auto"` allows for, the misfit behind `min_effect="auto"`, and whole fits with categories.
 """
 
 from __future__ import annotations
 
 import math
 import os
+import warnings
 from collections.abc import Hashable, Iterable, Iterator, Set
 from typing import Any
 
@@ -40,7 +41,7 @@ from analyticdag._validation import (
 from analyticdag.effects.known import Known
 from analyticdag.effects.what_if import target_place
 from analyticdag.effects.what_if_levels import predicted
-from analyticdag.errors import DataError, ParameterError
+from analyticdag.errors import AnalyticDAGWarning, DataError, ParameterError
 from analyticdag.fitting.cluster import is_on_cluster, names_of, of_cluster
 from analyticdag.fitting.rows import Seen, Summed
 from analyticdag.fitting.statistics import Statistics
@@ -48,6 +49,7 @@ from analyticdag.losses import Logistic
 from analyticdag.sums import Sums
 from analyticdag.tables.batches import read_batches
 from analyticdag.tables.gaps import Gaussian
+from analyticdag.tables.recipe import Kind
 
 
 def comes_in_batches(X: Any) -> bool:
@@ -107,7 +109,20 @@ def from_seen(estimator: Any, seen: Seen) -> Statistics:
     assert seen.sums is not None
     names = column_names(estimator, len(seen.sums.mean))
     rows = seen.sample.rows if seen.sample.n_seen else None
+    if rows is not None and not rows.whole and seen.sample.of_all and _has_category(estimator):
+        warnings.warn(
+            "categories need rows and not only sums, so the graph is learned from a sample of "
+            f"{len(rows.values)} of {seen.sample.n_seen} rows; without categories all are used",
+            AnalyticDAGWarning,
+            stacklevel=3,
+        )
+        scaled = estimator.standardize
+        return Statistics.from_table(rows.values, names, standardize=scaled, weights=rows.weights)
     return Statistics.from_sums(seen.sums, rows, names, standardize=estimator.standardize)
+
+
+def _has_category(estimator: Any) -> bool:
+    return estimator.recipe_ is not None and Kind.CATEGORY in estimator.recipe_.kinds
 
 
 def _from_cluster(estimator: Any, X: Any) -> Statistics:
