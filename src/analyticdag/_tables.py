@@ -258,7 +258,7 @@ def refuse_out_of_range(
     rows: Sequence[int] | None = None,
 ) -> None:
     """Name a column whose squares would overflow, or vanish; `rows` are numbers for messages."""
-    largest = np.abs(values).max(axis=0)
+    largest = np.maximum(values.max(axis=0), -values.min(axis=0))  # no copy of the table
     for bad, size in (
         (largest > LARGEST, f"larger than {LARGEST:g}"),
         ((largest > 0) & (largest < SMALLEST), f"all smaller than {SMALLEST:g}"),

@@ -23,6 +23,9 @@ __all__ = ["Sums", "equal_rows_together", "products", "to_own_units", "unit_size
 _BLOCK = 256
 # Cells of a table up to which sorting its rows takes a millisecond or two.
 _SMALL = 100_000
+# Rows are centred and multiplied in parts of so many cells (8 MB): a copy of a whole table that is
+# large takes as long as the product. A part has more rows than columns, as products are added up.
+_CELLS, _ROWS_PER_COLUMN = 2**20, 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,11 +125,23 @@ def products(
     X: FloatArray, mean: FloatArray, size: FloatArray, weights: FloatArray | None = None
 ) -> FloatArray:
     """Return Σ w (x - mean)(x - mean)' over the rows, of the columns in units of `size`."""
+    rows = max(_CELLS // max(len(mean), 1), _ROWS_PER_COLUMN * len(mean), 1)
+    total = _products(X[:rows], mean, size, weights if weights is None else weights[:rows])
+    for first in range(rows, len(X), rows):
+        part = slice(first, first + rows)
+        total += _products(X[part], mean, size, weights if weights is None else weights[part])
+    return total
+
+
+def _products(
+    X: FloatArray, mean: FloatArray, size: FloatArray, weights: FloatArray | None
+) -> FloatArray:
     centred = X - mean
     centred /= size
     if weights is not None:
         centred *= np.sqrt(weights)[:, None]
-    return centred.T @ centred
+    product: FloatArray = centred.T @ centred
+    return product
 
 
 def to_own_units(S: FloatArray, size: FloatArray) -> FloatArray:

@@ -209,17 +209,26 @@ def edge_table(
 ) -> tuple[Edge, ...]:
     """Return the edges by name, in the order of the columns."""
     of_blocks = parts or {}
+    i, j = np.array(list(fixed), np.int64).reshape(-1, 2).T
+    errors, partial = strength.standard_error[i, j], strength.partial_correlation[i, j]
+    numbers = zip(weights[i, j].tolist(), _dense(errors), _dense(partial), strict=True)
     return tuple(
         Edge(
-            source=names[i],
-            target=names[j],
-            weight=float(weights[i, j]),
-            standard_error=float(strength.standard_error[i, j]),
-            partial_correlation=float(strength.partial_correlation[i, j]),
+            source=names[pair[0]],
+            target=names[pair[1]],
+            weight=weight,
+            standard_error=error,
+            partial_correlation=correlation,
             fixed_by=reason,
-            near_threshold=bool(near[i, j]),
-            margin=margins.get((i, j)),
-            parts=of_blocks.get((i, j), ()),
+            near_threshold=bool(near[pair]),
+            margin=margins.get(pair),
+            parts=of_blocks.get(pair, ()),
         )
-        for (i, j), reason in fixed.items()
+        for (pair, reason), (weight, error, correlation) in zip(fixed.items(), numbers, strict=True)
     )
+
+
+def _dense(entries: Any) -> list[float]:
+    """Return entries that were picked from a dense or a sparse matrix."""
+    picked = entries.toarray() if sparse.issparse(entries) else np.asarray(entries)
+    return [float(entry) for entry in picked.ravel()]

@@ -45,6 +45,10 @@ class Rows:
         """Return the rows with their columns divided by a scale."""
         return self if np.all(scale == 1.0) else replace(self, values=self.values / scale)
 
+    def times(self, scale: FloatArray) -> FloatArray:
+        """Return the values with their columns multiplied by a scale."""
+        return self.values if np.all(scale == 1.0) else self.values * scale
+
 
 class Sample:
     """A sample of rows. The number of a row alone, hashed, says whether it is kept, in every run.

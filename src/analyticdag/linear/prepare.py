@@ -103,7 +103,7 @@ def prepared(statistics: Statistics, recipe: Recipe | None, options: Options, li
     if rows is None or not rows.whole:
         _refuse_without_rows(kinds, options, statistics)
         return Fit(statistics, options, like=like)
-    values = rows.values * statistics.scale
+    values = rows.times(statistics.scale)
     design = Design.of(values, kinds, rows.weights)
     _refuse_categories(design, options, statistics)
     seen = statistics

@@ -163,7 +163,7 @@ def search_orders(
     work = Work(moments, dict(starts), random_state, n_jobs, effort, progress or silent, stop)
     work.tell(f"order search from {len(starts)} starts: {', '.join(starts)}")
     runs = local_runs(setting, starts, n_jobs, stop)
-    W = work.weights(setting, runs)
+    first, W = runs[0], work.weights(setting, runs)
     least = least.after(W)
     fair = least.excess * fair_price(setting.edge_gains(W != 0.0) / least.excess, price, len(cov))
     final = max(fair if automatic else price, least.price)
@@ -176,9 +176,10 @@ def search_orders(
         runs = local_runs(setting, work.starts, n_jobs, stop)
     if layered is None or starts_disagree(setting, runs):
         runs = work.iterated(setting, runs)
+    W = W if runs[0] is first else work.weights(setting, runs)
     if work.interrupted:
-        raise Interrupted(work.result(setting, least, runs))
-    return work.result(setting, least, runs)
+        raise Interrupted(work.result(setting, least, runs, W))
+    return work.result(setting, least, runs, W)
 
 
 @dataclass(eq=False)
@@ -254,10 +255,11 @@ class Work:
     def _rng(self, label: str) -> np.random.Generator:
         return named_rng(self.random_state, label)
 
-    def result(self, setting: Setting, floor: Floor, runs: list[Run]) -> SearchResult:
-        """The best run, and what is to be known about it."""
-        n, d = self.moments.n_samples, setting.n_nodes
-        W, price = self.weights(setting, runs), setting.penalty
+    def result(
+        self, setting: Setting, floor: Floor, runs: list[Run], W: FloatArray
+    ) -> SearchResult:
+        """The best run, with weights W, and what is to be known about it."""
+        n, d, price = self.moments.n_samples, setting.n_nodes, setting.penalty
         gamma = (price - np.log(n)) / (4.0 * np.log(max(d, 2)))
         score: ScoreName = "equal" if setting.equal else "unequal"
         return SearchResult(

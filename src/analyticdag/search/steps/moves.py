@@ -144,6 +144,12 @@ def install(
 ) -> cython.void:
     """Give `node` exactly parents[first : first + size], by as few steps as it takes."""
     load(data, state, work, node)
+    kept: cython.Py_ssize_t = 0
+    for b in range(first, first + size):
+        kept += work.slot[parents[b]] >= 0
+    if work.size - kept > kept:  # to begin with nothing is less
+        clear(data, work, node)
+        state.age[node] = 0
     for a in range(work.size - 1, -1, -1):  # backwards: those behind move up
         p = work.members[a]
         stays: cython.bint = False
