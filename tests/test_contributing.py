@@ -40,7 +40,7 @@ def test_a_loss(chain: Any) -> None:
     known = LeastSquares(S)
     assert mine(S).value(W) == pytest.approx(2 * known.value(W))
     np.testing.assert_allclose(mine(S).gradient(W), 2 * known.gradient(W))
-    fitted = AnalyticDAG(loss=mine, solver="adam", lambda1=0.05).fit(chain)
+    fitted = AnalyticDAG(loss=mine, solver="adam").fit(chain)
     assert fitted.loss_ == "mine"
     assert [(edge.source, edge.target) for edge in fitted.edges_] == [(0, 1), (1, 2), (2, 3)]
 
