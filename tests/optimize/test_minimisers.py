@@ -77,7 +77,7 @@ def test_what_it_says_about_itself_is_heeded() -> None:
     assert [record.s for record in model.trace_.records] == [0.9]
     with pytest.raises(ParameterError, match="no poles above the second"):
         AnalyticDAG(solver=Picky(), constraint="order-3").fit(DATA)
-    with pytest.raises(ParameterError, match="is for the path of Adam alone"):
+    with pytest.raises(ParameterError, match="is for the path of Adam: leave solver"):
         AnalyticDAG(solver=Picky(), loss="logistic", refine=False).fit(DATA > 0)
 
 

@@ -32,7 +32,7 @@ from analyticdag.diagnostics.scale import (
 )
 from analyticdag.errors import DataError
 from analyticdag.fitting.edges import FIXED_IN_CLASS, FixedBy
-from analyticdag.least_squares import weights_on_parents
+from analyticdag.least_squares import block_slopes, weights_on_parents
 from analyticdag.linear.misfit import few_valued
 from analyticdag.linear.rows import completed
 from analyticdag.losses import covariance
@@ -151,7 +151,11 @@ def _residuals(estimator: Any, values: FloatArray) -> FloatArray:
         return centred - centred @ weights_on_parents(Moments.of_rows(values), adjacency)
     columns = levels.expanded(values)
     columns -= columns.mean(axis=0)
+    n_columns = columns.shape[1]
+    S = covariance(np.hstack([columns, centred]))
     for j in range(values.shape[1]):
-        causes = columns[:, levels.columns_of(*np.flatnonzero(adjacency[:, j]))]
-        centred[:, j] -= causes @ np.linalg.lstsq(causes, centred[:, j])[0]
+        causes = levels.columns_of(*np.flatnonzero(adjacency[:, j]))
+        if len(causes):
+            slopes = block_slopes(S, causes, np.array([n_columns + j]))
+            centred[:, j] -= (columns[:, causes] @ slopes)[:, 0]
     return centred
