@@ -9,7 +9,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import norm
 
+from analyticdag import AnalyticDAG
 from analyticdag._typing import BoolArray, FloatArray
+from analyticdag.fitting import FixedBy
 from analyticdag.graphs import is_dag, to_cpdag
 from analyticdag.knowledge import EdgeMasks
 from analyticdag.moments import Moments
@@ -237,3 +239,26 @@ def test_a_column_that_its_parents_determine_has_no_shape() -> None:
     a = rng.exponential(size=300)
     X = np.stack([a, 2.0 * a], axis=1)
     assert gains_of(X).total((1, (0,))) == 0.0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_column_of_few_values_decides_no_other_edge(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=2000)
+    y = x + rng.normal(size=2000)
+    codes = np.clip(np.round(y + rng.normal(size=2000)) + 2, 0, 4)
+    model = AnalyticDAG().fit(np.column_stack([x, y, codes]))
+    assert {edge.fixed_by for edge in model.edges_} == {FixedBy.NOTHING}
+
+
+@pytest.mark.parametrize("noise", ["gaussian", "exponential"])
+def test_effects_of_a_yes_or_no_are_compared_beside_it(noise: str) -> None:
+    """Digits drawn for the two values had been noise of its effects, and pointed y -> x."""
+    rng = np.random.default_rng(1000)
+    draw = rng.normal if noise == "gaussian" else rng.exponential
+    b = (rng.random(2000) < 0.5).astype(float)
+    x = 2.0 * b + draw(size=2000)
+    y = x + 1.5 * b + draw(size=2000)
+    model = AnalyticDAG().fit(np.column_stack([x, y, b]))
+    by_shape = {(e.source, e.target) for e in model.edges_ if e.fixed_by is FixedBy.NOISE_SHAPE}
+    assert by_shape == (set() if noise == "gaussian" else {(0, 1)})

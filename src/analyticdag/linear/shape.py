@@ -79,8 +79,9 @@ def _asked(
     moments = Moments.of_rows(rows, perturbed)
     if moments.counts.min() < _FEWEST:
         return None
-    gains = LocalGains(rows, moments, perturbed)
-    return orient(gains, dag, class_of, masks, few_valued(rows), price)
+    few = few_valued(rows)
+    gains = LocalGains(rows, moments, perturbed, few)
+    return orient(gains, dag, class_of, masks, few, price)
 
 
 def _distinct(rows: FloatArray) -> IntArray:
@@ -100,12 +101,10 @@ def told(shaped: Shaped | None) -> str:
 def _said_of_open_edges(shaped: Shaped) -> str:
     if not shaped.margins:
         return ""
-    left = int((shaped.known & shaped.known.T).sum()) // 2
-    asked = len(shaped.margins)
-    if left < asked:
-        return (
-            f"the shape of the noise fixes {asked - left} of the {asked} edges that it leaves open"
-        )
+    asked = shaped.n_open
+    fixed = asked - int((shaped.known & shaped.known.T).sum()) // 2
+    if fixed:
+        return f"the shape of the noise fixes {fixed} of the {asked} edges that it leaves open"
     if shaped.misfit:
         why = "the noise depends on the causes, so its shape fixes none"
     else:

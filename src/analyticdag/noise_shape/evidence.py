@@ -7,7 +7,8 @@ units of its standard error over the rows, is the *margin* of the edge. It is cl
 1. the margin is at least 3 standard errors, and the difference at least 20 units of log-likelihood,
 2. the noise of the effect does not depend on the cause: where an equation bends, the noise changes
    its size, or a common cause was not measured, it does, whichever way the edge points,
-3. neither end holds a few values only: such columns have no noise that is added.
+3. neither end holds a few values only: such columns have no noise that is added. Nor do they decide
+   about other edges: members are compared that have the edges at such columns the same way.
 
 Where the noise depends on the cause at many edges, the model does not hold, and nothing is claimed
 at all: a margin says how far two wrong models are apart, not which is right. All numbers are from

@@ -36,12 +36,24 @@ def family_in(graph: BoolArray, node: int) -> Family:
 class LocalGains:
     """Gains by node and parents.
 
-    `perturbed[r, j]` says that row r tells nothing about node j: its gain there is zero.
+    `perturbed[r, j]` says that row r tells nothing about node j: its gain there is zero. Columns
+    marked in `few` stay as they are, because digits drawn for so few values would be noise that
+    their effects do not have.
     """
 
-    def __init__(self, rows: FloatArray, moments: Moments, perturbed: BoolArray | None) -> None:
+    def __init__(
+        self,
+        rows: FloatArray,
+        moments: Moments,
+        perturbed: BoolArray | None,
+        few: BoolArray | None = None,
+    ) -> None:
         self.moments = moments
-        spread = [(column, without_ties(column)) for column in rows.T]
+        kept = np.zeros(rows.shape[1], dtype=bool) if few is None else few
+        spread = [
+            (column, column if keep else without_ties(column))
+            for column, keep in zip(rows.T, kept, strict=True)
+        ]
         self.columns = np.array([column for _, column in spread])
         self.rounded = np.array([column is not before for before, column in spread])
         self.used = None if perturbed is None else np.ascontiguousarray(~perturbed.T)

@@ -41,12 +41,14 @@ class Shaped:
     `known` is the class with the claimed directions and what follows from them, open edges in both
     entries. `margins` has, for edges of the member that the class left open, the standard errors
     by which the shapes prefer them; below zero where they prefer the reverse, but not clearly.
+    Edges at columns without a shape of noise have none.
     """
 
     member: BoolArray
     known: BoolArray
     margins: dict[Arc, float]
     turned: dict[Arc, float]  # margins of edges that were turned against the class found first
+    n_open: int  # edges that the class left open
     misfit: bool = False  # at many edges the noise depends on the cause
 
 
@@ -92,7 +94,7 @@ def orient(
     Edges at columns marked in `no_shape` are not claimed. `price` is that of an edge in the score
     of the search.
     """
-    found = _best_of_class(gains, dag, class_of, masks)
+    found = _best_of_class(gains, dag, class_of, masks, no_shape)
     # Digits that were drawn at random would pass for a measurement error.
     reviser = Reviser(gains, masks, no_shape | gains.rounded, price)
     revised, turned, dependent = dag, dict[Arc, float](), noise_depends(gains, found.best)
@@ -101,7 +103,7 @@ def orient(
     if not wrong and _speaks(gains, found.best):
         revised, turned = reviser.revise(found.best)
     if turned:
-        other = _best_of_class(gains, revised, class_of, masks)
+        other = _best_of_class(gains, revised, class_of, masks, no_shape)
         shaped = _claimed(gains, other, no_shape, turned)
         if not shaped.misfit:
             return shaped
@@ -117,13 +119,13 @@ def _speaks(gains: LocalGains, graph: BoolArray) -> bool:
 
 
 def _best_of_class(
-    gains: LocalGains, dag: BoolArray, class_of: ClassOf, masks: EdgeMasks
+    gains: LocalGains, dag: BoolArray, class_of: ClassOf, masks: EdgeMasks, no_shape: BoolArray
 ) -> _Class:
     cpdag, known = class_of(dag)
     permitted, parts = known & masks.allowed, components(cpdag)
     gains.prepare(family for one in parts for family in one.in_trees(one.inside(dag)))
     judged = [
-        _judge(one, gains, one.inside(dag), one.inside(permitted), masks.max_parents)
+        _judge(one, gains, one.inside(dag), one.inside(permitted), masks.max_parents, no_shape)
         for one in parts
     ]
     best = dag.copy()
@@ -151,7 +153,8 @@ def _claimed(
             arc, sign = ((i, j), 1.0) if member[i, j] else ((j, i), -1.0)
             margins[arc] = sign * found.margin + 0.0  # no minus zero
     known = orient_with_knowledge(of.known, allowed) != 0
-    return Shaped(member, known, margins, turned, misfit)
+    n_open = int((of.known & of.known.T).sum()) // 2
+    return Shaped(member, known, margins, turned, n_open, misfit)
 
 
 def _put(graph: BoolArray, component: Component, member: Member) -> None:
@@ -167,18 +170,43 @@ def _judge(
     start: Member,
     permitted: Member,
     max_parents: int | None,
+    no_shape: BoolArray,
 ) -> _Judged:
     """Find the best member, and for its edges how clearly it beats those that turn them.
+
+    Columns without a shape of noise must not decide. So members are compared that have the edges at
+    these columns the same way, and an edge is clear where it is so for all ways of these edges that
+    leave it open. The best member is chosen where most members are.
 
     An edge that no member turns has nothing to be compared with, and gets no preference.
     """
     found = visited(component, start, gains)
     most = len(start) if max_parents is None else max_parents - len(component.outside)
-    best, *others = [
-        one
-        for one in sorted(found, key=lambda one: (-found[one], one))
-        if one == start or _is_permitted(one, permitted, most)
-    ]
+    groups: dict[frozenset[Arc], list[Member]] = {}
+    for one in sorted(found, key=lambda one: (-found[one], one)):
+        if one == start or _is_permitted(one, permitted, most):
+            groups.setdefault(_arcs_at(component, one, no_shape), []).append(one)
+    first = max(groups.values(), key=lambda group: (len(group), start in group))
+    preferences = _preferences(component, gains, first)
+    for group in groups.values():
+        if group is not first:
+            other = _preferences(component, gains, group)
+            preferences = {arc: _weaker(arc, one, other) for arc, one in preferences.items()}
+    return _Judged(component, start, first[0], found[first[0]] - found[start], preferences)
+
+
+def _arcs_at(component: Component, member: Member, nodes: BoolArray) -> frozenset[Arc]:
+    """Return the edges of a member at some nodes."""
+    if not nodes[list(component.nodes)].any():
+        return frozenset()
+    return frozenset((i, j) for i, j in component.arcs(member) if nodes[i] or nodes[j])
+
+
+def _preferences(
+    component: Component, gains: LocalGains, members: list[Member]
+) -> dict[Arc, Preference]:
+    """Compare the best of some members, which comes first, with the best that turns each edge."""
+    best, *others = members
     left, preferences = component.arcs(best), {}
     for other in others:
         turned = left & component.arcs(best, without=other)
@@ -187,7 +215,14 @@ def _judge(
             left -= turned
         if not left:
             break
-    return _Judged(component, start, best, found[best] - found[start], preferences)
+    return preferences
+
+
+def _weaker(arc: Arc, one: Preference, other: dict[Arc, Preference]) -> Preference:
+    """Return the weaker of two preferences for an edge; none where they contradict each other."""
+    if arc[::-1] in other:
+        return Preference(0.0, 0.0)
+    return min(one, other.get(arc, one), key=lambda one: one.margin)
 
 
 def _is_permitted(member: Member, permitted: Member, most: int) -> bool:
