@@ -135,7 +135,7 @@ def _read(estimator: Any, X: Any, *, reset: bool) -> tuple[FloatArray, list[Hash
     lenient = _welcomes_gaps(estimator.missing)
     # A stray text of the fit is a gap only where the user said what the column is.
     gaps = frozenset(asked or ()) if reset else frozenset(recipe.names if lenient else ())
-    values = recipe.read(X, gaps=gaps)
+    values = recipe.read(X, gaps=gaps, warn=not reset)
     if reset:
         columns, values = scored(recipe.columns, values)
         estimator.recipe_ = Recipe(columns)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from analyticdag.errors import DataError
 from analyticdag.tables import text
 from analyticdag.tables.batches import read_batches
+from analyticdag.tables.files import read_cells
 
 pytest.importorskip("pyarrow")
 LINES = {
@@ -74,3 +76,65 @@ def test_what_is_wrong_is_said_as_ever(bad: str, tmp_path: Path) -> None:
     path.write_text("a,b\n" + "1,2\n" * 30 + f"{bad}\n", encoding="utf-8")
     with pytest.raises(DataError, match=r"row 3\d|row 32|'0x10'"):
         list(read_batches(path))
+
+
+def write(path: Path, header: str, *parts: list[str]) -> list[str]:
+    lines = [line for part in parts for line in part]
+    path.write_text("\n".join([header, *lines, ""]), encoding="utf-8")
+    return lines
+
+
+def in_small_batches(path: Path, monkeypatch: pytest.MonkeyPatch, **options: Any) -> Any:
+    monkeypatch.setattr("analyticdag.tables.text.text_batches.__defaults__", (400,))
+    batches = read_batches(path, **options)
+    parts = [batch.values for batch in batches]
+    assert len(parts) > 2
+    return batches, np.concatenate(parts)
+
+
+@pytest.mark.parametrize("first", [["01", "02", "A7", "z"], ["01", "003", "1", "2"]])
+def test_levels_that_look_like_numbers_stay_levels(
+    first: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "table.csv"
+    later = [f"{code},{k}.5" for k, code in enumerate([*first[:2], "NA"] * 70)]
+    lines = write(path, "code,y", [f"{first[k % 4]},{k}" for k in range(80)], later)
+    batches, values = in_small_batches(path, monkeypatch, kinds={"code": "category"})
+    column = batches.look.columns[0]
+    assert set(column.levels) == set(first)
+    codes = [line.split(",")[0] for line in lines]
+    score = dict(zip(column.levels, column.scores, strict=True))
+    np.testing.assert_array_equal(values[:, 0], [score.get(code, np.nan) for code in codes])
+
+
+def test_a_decimal_comma_is_one_in_every_batch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "table.csv"
+    write(path, "a;b", ["1.234.567;0,5"] * 3, [f"1.{k};{k},5" for k in range(100, 400)])
+    _, values = in_small_batches(path, monkeypatch)
+    b = np.arange(100, 400)
+    np.testing.assert_array_equal(values[:3], [[1234567, 0.5]] * 3)
+    np.testing.assert_array_equal(values[3:], np.column_stack([1000 + b, b + 0.5]))
+
+
+def test_a_null_character_is_refused_by_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "table.csv"
+    lines = [f"{k * k % 17},word {k % 3}" for k in range(600)]
+    lines[550] = "1,wo\0rd 1"
+    write(path, "a,b", lines)
+    with pytest.raises(DataError, match=r"table.csv has a null character \(row 552\)"):
+        read_cells(path)
+    with pytest.raises(DataError, match=r"table.csv has a null character \(row 552\)"):
+        in_small_batches(path, monkeypatch)
+
+
+def test_a_row_of_a_later_batch_is_named_as_it_stands_in_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "table.csv"
+    write(path, "a,b", [f"{k * k % 17},{k}.5" for k in range(300)], ["1,2,3"])
+    with pytest.raises(DataError, match="row 302 has 3 cells"):
+        in_small_batches(path, monkeypatch)

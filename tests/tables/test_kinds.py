@@ -12,6 +12,7 @@ from analyticdag.errors import DataError, ParameterError
 from analyticdag.tables import Cells, Kind, look_at
 from analyticdag.tables.kinds import find_column
 from analyticdag.tables.numbers import Style, days, format_of, style_of
+from analyticdag.tables.recipe import Column
 
 ROWS = 40
 NUMBERS = [f"{k * 1.37 % 5:.2f}" for k in range(ROWS)]
@@ -222,3 +223,11 @@ def test_levels_that_no_cell_holds_are_refused() -> None:
     table = Cells(("pain",), (["mild", "severe"] * 20,), range(40))
     with pytest.raises(ParameterError, match=r"no cell of column 'pain' holds one of its levels"):
         look_at(table, kinds={"pain": "low,high"})
+
+
+def test_a_decimal_comma_is_read_the_same_beside_any_other_cell() -> None:
+    column = Column("a", Kind.NUMBER, decimal=",")
+    assert column.read(["1.234", "2.500", ""])[0][:2].tolist() == [1234.0, 2500.0]
+    assert column.read(["1.234", "2,5", "1.234.567"])[0].tolist() == [1234.0, 2.5, 1234567.0]
+    assert column.read([1.234, np.nan])[0][0] == 1.234  # numbers already
+    assert column.read(np.array([1.5, 2.25], np.float32))[0].tolist() == [1.5, 2.25]

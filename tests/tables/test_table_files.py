@@ -172,3 +172,9 @@ def test_row_names_that_r_writes(tmp_path: Path) -> None:
     cells, _, _ = read_cells(tmp_path / "x.txt")
     assert cells.names == ("row names", "a", "b")
     assert read_table(tmp_path / "x.txt").names == ("a", "b")
+
+
+def test_a_whole_header_tells_the_delimiter_from_a_decimal_comma(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("umsatz;y\n1.701.397;-0,3807\n2.000.001;1,5\n")
+    assert read_cells(path)[0].names == ("umsatz", "y")

@@ -1,15 +1,17 @@
 """Delimited text by pyarrow, where it is installed and a batch is plain: numbers all at once.
 
-    by_arrow(header, body, ...)      the cells of a batch; None where `text.py` has to read it
+    by_arrow(like, ...)      the cells of a batch; None where `text.py` has to read it
 
-A cell means the same as there: what pyarrow would take for anything but a number stays text, and a
-batch with comments, empty lines, or rows of unequal length is not plain.
+A cell means the same as there: only columns that are known to hold numbers are read as such, all
+others as text, so that no cell depends on the batch it is in. A batch with comments, empty lines,
+or rows of unequal length is not plain.
 """
 
 from __future__ import annotations
 
 import importlib
 import io
+from collections.abc import Collection
 from typing import Any
 
 from analyticdag.tables.cells import Cells
@@ -18,21 +20,25 @@ from analyticdag.tables.cells import Cells
 _GAPS = ["", "NA", "nan", "NaN"]
 
 
-def by_arrow(like: Cells, delimiter: str, body: bytes, n_before: int) -> Cells | None:
+def by_arrow(
+    like: Cells, delimiter: str, body: bytes, n_before: int, numbers: Collection[str]
+) -> Cells | None:
     """Return the cells of some rows, `n_before` lines below the top; `like` are the first of them.
 
-    Numbers are arrays, all else are lists of texts.
+    The columns `numbers` are arrays, unless one of their cells is no number; all others are lists
+    of texts.
     """
     try:
         arrow = importlib.import_module("pyarrow.csv")
     except ImportError:
         return None
-    # Hexadecimal numbers are texts elsewhere.
-    if b"0x" in body or b"0X" in body:
+    # Hexadecimal numbers are texts elsewhere, and null characters are refused.
+    if any(mark in body for mark in (b"0x", b"0X", b"\0")):
         return None
-    try:
-        table = _read(arrow, like.names, delimiter, body)
-    except ValueError:  # pyarrow's errors are these; the slow way says what is wrong
+    table = _read(arrow, like.names, delimiter, body, numbers)
+    if table is None and numbers:
+        table = _read(arrow, like.names, delimiter, body, ())
+    if table is None:
         return None
     n_lines = body.count(b"\n") + (not body.endswith(b"\n"))
     if table.num_rows != n_lines:
@@ -42,28 +48,22 @@ def by_arrow(like: Cells, delimiter: str, body: bytes, n_before: int) -> Cells |
     return Cells(like.names, columns, rows, like.notes, decimal_comma=like.decimal_comma)
 
 
-def _read(arrow: Any, names: tuple[str, ...], delimiter: str, body: bytes) -> Any:
-    """Read a batch; columns that are not numbers are read once more, as text."""
-    text = importlib.import_module("pyarrow").string()
-    kinds: dict[str, Any] = {}
-    for _ in range(2):
-        table = arrow.read_csv(
+def _read(
+    arrow: Any, names: tuple[str, ...], delimiter: str, body: bytes, numbers: Collection[str]
+) -> Any:
+    """Read a batch; None where pyarrow cannot: the slow way says what is wrong."""
+    pyarrow = importlib.import_module("pyarrow")
+    kinds = {name: pyarrow.float64() if name in numbers else pyarrow.string() for name in names}
+    try:
+        return arrow.read_csv(
             io.BytesIO(body),
             arrow.ReadOptions(use_threads=False, block_size=len(body) + 1, column_names=names),
             arrow.ParseOptions(delimiter=delimiter, newlines_in_values=True),
             arrow.ConvertOptions(null_values=_GAPS, column_types=kinds),
         )
-        others = [f.name for f in table.schema if not (_is_number(f.type) or f.type == text)]
-        if not others:
-            break
-        kinds = dict.fromkeys(others, text)
-    return table
-
-
-def _is_number(kind: Any) -> bool:
-    types = importlib.import_module("pyarrow.types")
-    return bool(types.is_integer(kind) or types.is_floating(kind))
+    except ValueError:  # pyarrow's errors are these
+        return None
 
 
 def _cells(column: Any) -> Any:
-    return column.to_numpy() if _is_number(column.type) else column.to_pylist()
+    return column.to_pylist() if str(column.type) == "string" else column.to_numpy()

@@ -46,7 +46,8 @@ class Batches:
     def __iter__(self) -> Iterator[NamedColumns]:
         recipe = self.look.recipe
         known = {column.name for column in self.look.columns}
-        for cells in cell_batches(self.path):
+        numbers = [column.name for column in self.look.columns if column.taken and column.plain]
+        for cells in cell_batches(self.path, numbers):
             here = cells.select([name for name in cells.names if name in known])
             values = recipe.read(here, self.path.name, gaps=self.asked)
             yield NamedColumns(values, recipe.names, recipe)
@@ -93,15 +94,15 @@ def has_batches(path: Path) -> bool:
     return is_folder(path) or path.suffix.lower() in (*_ARROW, *_TEXT)
 
 
-def cell_batches(path: Path) -> Iterator[Cells]:
-    """Yield the cells of a file, some rows at a time."""
+def cell_batches(path: Path, numbers: Collection[str] = ()) -> Iterator[Cells]:
+    """Yield the cells of a file, some rows at a time; `numbers` are columns known to hold such."""
     if not is_there(path):
         raise DataError(f"there is no file {str(path)!r}; check the path")
     suffix = path.suffix.lower()
     if is_folder(path) or suffix in _ARROW:
         yield from _arrow_batches(path, _ARROW.get(suffix, "parquet"))
     elif suffix in _TEXT:
-        yield from text_batches(path)
+        yield from text_batches(path, numbers=numbers)
     else:
         yield read_cells(path)[0]
 

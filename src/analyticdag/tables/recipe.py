@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -26,7 +27,7 @@ import numpy as np
 from analyticdag._parameters import is_missing
 from analyticdag._tables import listing as shown_names
 from analyticdag._typing import FloatArray
-from analyticdag.errors import DataError
+from analyticdag.errors import DataError, DataWarning
 from analyticdag.tables.cells import Cells, short, text_of
 from analyticdag.tables.numbers import Style, days
 
@@ -84,6 +85,16 @@ class Column:
         """Whether it is a variable; a category of one level is none."""
         return Kind(self.kind).taken and (self.kind != Kind.CATEGORY or len(self.levels) > 1)
 
+    @property
+    def coded(self) -> bool:
+        """Whether its cells are levels or dates, or carry a unit."""
+        return bool(self.levels or self.dates or self.unit)
+
+    @property
+    def plain(self) -> bool:
+        """Whether its numbers are written as Python writes them."""
+        return not self.coded and self.decimal == "."
+
     def scored(self, codes: FloatArray) -> FloatArray:
         """Return the scores of codes, NaN for NaN."""
         seen = np.where(np.isnan(codes), 0.0, codes).astype(np.int64)
@@ -91,7 +102,9 @@ class Column:
 
     def read(self, cells: Sequence[Any]) -> tuple[FloatArray, list[int]]:
         """Return the numbers, NaN where there is none, and the places of cells not understood."""
-        plain = None if self.levels or self.dates or self.unit else plain_numbers(cells)
+        # With a decimal comma, the text 1.234 is not the number 1.234.
+        has_texts = self.decimal != "." and any(isinstance(cell, str) for cell in cells)
+        plain = None if self.coded or has_texts else plain_numbers(cells)
         values = self._one_by_one(cells) if plain is None else plain
         if self.kind == Kind.LOG:
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -161,11 +174,13 @@ class Recipe:
         """What the variables are."""
         return tuple(column.kind for column in self.columns if column.taken)
 
-    def read(self, X: Any, what: str = "X", *, gaps: Collection[str]) -> FloatArray:
+    def read(
+        self, X: Any, what: str = "X", *, gaps: Collection[str], warn: bool = False
+    ) -> FloatArray:
         """Return the variables of a data frame or of cells; columns left out may be missing.
 
         In the columns of `gaps` a cell that is not understood, such as a level that the fit has not
-        seen, is a gap; in others it is refused.
+        seen, is a gap, with a warning if `warn`; in others it is refused.
         """
         table = X if isinstance(X, Cells) else _cells(X, self.names, what)
         missing = [name for name in self.names if name not in table.names]
@@ -179,21 +194,25 @@ class Recipe:
             )
         values = np.empty((len(table), len(self.names)))
         for k, column in enumerate(one for one in self.columns if one.taken):
-            cells = table.column(column.name)
-            values[:, k], odd = column.read(cells)
-            if odd and column.name not in gaps:
+            values[:, k], odd = column.read(table.column(column.name))
+            found = f"{what} has {_first(odd, column, table)}" if odd else ""
+            if found and column.name not in gaps:
                 raise DataError(
-                    f"{what} has {short(text_of(cells[odd[0]]))} in column {column.name!r}, row "
-                    f"{table.rows[odd[0]]}, which {_objection(column)}; correct it, or let it be a "
-                    f"gap: kinds={{{column.name!r}: {str(column.kind)!r}}} with missing='em'"
+                    f"{found}; correct it, or let it be a gap: "
+                    f"kinds={{{column.name!r}: {str(column.kind)!r}}} with missing='em'"
                 )
+            if found and warn:
+                warnings.warn(f"{found}; it is taken as a gap", DataWarning, stacklevel=5)
         return values
 
 
-def _objection(column: Column) -> str:
+def _first(odd: Sequence[int], column: Column, table: Cells) -> str:
+    """Return the first cell that was not understood, its place, and what is wrong with it."""
+    cell, row = text_of(table.column(column.name)[odd[0]]), table.rows[odd[0]]
+    wrong = f"cannot be read as a {column.kind}"
     if column.levels:
-        return f"is none of the levels of the fit, {shown_names(column.levels)}"
-    return f"cannot be read as a {column.kind}"
+        wrong = f"is none of the levels of the fit, {shown_names(column.levels)}"
+    return f"{short(cell)} in column {column.name!r}, row {row}, which {wrong}"
 
 
 def _cells(X: Any, names: Sequence[str], what: str) -> Cells:

@@ -17,8 +17,7 @@ from __future__ import annotations
 import csv
 import io
 import itertools
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -33,16 +32,15 @@ BATCH_BYTES = 2**23
 _LOOKED_AT = 20  # lines that tell the delimiter
 
 
-def delimited(raw: bytes, name: str) -> Cells:
-    """Return the cells of a delimited text."""
-    comments, text = _without_comments(decoded(raw, name))
+def delimited(raw: bytes, name: str, above: int = 0) -> Cells:
+    """Return the cells of a delimited text; so many lines of the file stand above it."""
+    comments, text = _without_comments(decoded(raw, name, above))
     if not text.strip():
         raise DataError(f"{name} is empty; pass a table with a header and rows of numbers")
     delimiter = _delimiter_of(text, name)
     if delimiter == BLANK:
         text = "\n".join(line.strip() for line in text.splitlines())
-    numbers, rows = parsed_rows(text, delimiter, name)
-    numbers = [number + len(comments) for number in numbers]
+    numbers, rows = parsed_rows(text, delimiter, name, above + len(comments))
     notes: tuple[str, ...] = ()
     if _is_header(rows[0]):
         header, rows, numbers = [cell.strip() for cell in rows[0]], rows[1:], numbers[1:]
@@ -67,13 +65,18 @@ def delimited(raw: bytes, name: str) -> Cells:
     return cells
 
 
-def text_batches(path: Path, size: int = BATCH_BYTES) -> Iterator[Cells]:
-    """Yield the cells of a delimited text, about `size` bytes at a time."""
+def text_batches(
+    path: Path, size: int = BATCH_BYTES, *, numbers: Collection[str] = ()
+) -> Iterator[Cells]:
+    """Yield the cells of a delimited text, about `size` bytes at a time.
+
+    The columns `numbers` may come as arrays: they are known to hold plain numbers.
+    """
     with path.open("rb") as file:
         header, n_lines = _header(file, path.name)
         while body := _whole_lines(file, size):
             if any(line.strip() and line[:1] != b"#" for line in io.BytesIO(body)):
-                yield _plain(header, body, path.name, n_lines) or _batch(
+                yield _plain(header, body, path.name, n_lines, numbers) or _batch(
                     header, body, path.name, n_lines
                 )
             n_lines += body.count(b"\n")
@@ -81,21 +84,21 @@ def text_batches(path: Path, size: int = BATCH_BYTES) -> Iterator[Cells]:
 
 def _batch(header: bytes, body: bytes, name: str, n_lines: int) -> Cells:
     """Return the cells of some rows, which are so many lines below the top of the file."""
-    cells = delimited(header + body, name)
-    below = n_lines - header.count(b"\n")
-    return replace(cells, rows=[row + below for row in cells.rows])
+    return delimited(header + body, name, n_lines - header.count(b"\n"))
 
 
-def _plain(header: bytes, body: bytes, name: str, n_lines: int) -> Cells | None:
+def _plain(
+    header: bytes, body: bytes, name: str, n_lines: int, numbers: Collection[str]
+) -> Cells | None:
     """Return the same by pyarrow; None where it is not there, or where the rows are not plain."""
     first = b"".join(itertools.islice(io.BytesIO(body), _LOOKED_AT))
     if first.count(b'"') % 2:
         return None
-    start = header + first
-    delimiter = _delimiter_of(decoded(start, name), name)
-    return (
-        None if delimiter == BLANK else by_arrow(delimited(start, name), delimiter, body, n_lines)
-    )
+    start, above = header + first, n_lines - header.count(b"\n")
+    delimiter = _delimiter_of(decoded(start, name, above), name)
+    if delimiter == BLANK:
+        return None
+    return by_arrow(delimited(start, name, above), delimiter, body, n_lines, numbers)
 
 
 def _whole_lines(file: BinaryIO, size: int) -> bytes:
@@ -124,20 +127,27 @@ def _header(file: BinaryIO, name: str) -> tuple[bytes, int]:
     return f"{delimiter.join(names)}\n".encode(), len(above)
 
 
-def decoded(raw: bytes, name: str) -> str:
+def decoded(raw: bytes, name: str, above: int = 0) -> str:
     """Return the bytes as text; DataError names the row that is none."""
     encoding = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     try:
-        return raw.decode(encoding)
+        text = raw.decode(encoding)
     except UnicodeDecodeError as error:
-        row = raw[: error.start].count(b"\n") + 1
+        row = above + raw[: error.start].count(b"\n") + 1
         raise DataError(
             f"{name} is not UTF-8 text (row {row}); save it as 'CSV UTF-8', or convert it: "
             "iconv -f latin1 -t utf-8"
         ) from error
+    before, null, _ = text.partition("\0")
+    if null:
+        row = above + before.count("\n") + 1
+        raise DataError(f"{name} has a null character (row {row}); save it as 'CSV UTF-8'")
+    return text
 
 
-def parsed_rows(text: str, delimiter: str, name: str) -> tuple[list[int], list[list[str]]]:
+def parsed_rows(
+    text: str, delimiter: str, name: str, above: int = 0
+) -> tuple[list[int], list[list[str]]]:
     """Return the rows of a delimited text that are not empty, and the line each ends on."""
     # Strict: a quote that nothing closes would swallow the rows after it.
     reader = csv.reader(
@@ -147,9 +157,10 @@ def parsed_rows(text: str, delimiter: str, name: str) -> tuple[list[int], list[l
         skipinitialspace=delimiter == BLANK,
     )
     try:
-        pairs = [(reader.line_num, row) for row in reader if row]
+        pairs = [(above + reader.line_num, row) for row in reader if row]
     except csv.Error as error:
-        raise DataError(f"{name}, row {reader.line_num}: {error}; check its quotes") from error
+        row = above + reader.line_num
+        raise DataError(f"{name}, row {row}: {error}; check its quotes") from error
     return [number for number, _ in pairs], [row for _, row in pairs]
 
 
@@ -177,21 +188,22 @@ def _delimiter(text: str) -> str:
     """Return the delimiter that splits the first rows into most cells, equally many in each."""
     lines = [line.strip() for line in text.splitlines()[:_LOOKED_AT] if line[:1] != "#"]
     best = max(DELIMITERS, key=lambda delimiter: _splits(lines, delimiter))
-    if _splits(lines, best)[1] > 1 or not _splits(lines, BLANK)[0]:
+    if _splits(lines, best)[-1] > 1 or not _splits(lines, BLANK)[0]:
         return best
     return BLANK
 
 
-def _splits(lines: Sequence[str], delimiter: str) -> tuple[bool, int]:
-    """Return whether a delimiter splits all lines into as many cells, and into how many."""
+def _splits(lines: Sequence[str], delimiter: str) -> tuple[bool, bool, int]:
+    """Return whether a delimiter splits all rows evenly, the header too, and into how many."""
     reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=delimiter == BLANK)
     try:
         widths = [len(row) for row in reader if row]
     except csv.Error:
-        return False, 0
+        return False, False, 0
     # R leaves the name of the first column, the row names, out of the header.
     even = len(set(widths[1:] or widths)) == 1 and widths[0] in (widths[-1], widths[-1] - 1)
-    return even and widths[-1] > 1, max(widths, default=0)
+    even = even and widths[-1] > 1
+    return even, even and widths[0] == widths[-1], max(widths, default=0)
 
 
 def _is_header(row: Sequence[str]) -> bool:
