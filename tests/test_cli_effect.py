@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pytest
 
-from analyticdag import AnalyticDAG
+from analyticdag import AnalyticDAG, Knowledge
 from analyticdag._tables import NamedColumns
 from analyticdag.io import record_of, save_run
 
@@ -85,6 +85,30 @@ def test_what_moves_an_outcome(command: Command, saved: Path) -> None:
     assert sizes == sorted(sizes, reverse=True)
     nothing = command("effects", saved, "--on", "sprinkler")
     assert nothing.out == "nothing in this graph can move sprinkler\n"
+
+
+def test_open_effects_are_listed_by_what_they_can_be(command: Command, tmp_path: Path) -> None:
+    far, e, f = np.random.default_rng(4).normal(size=(3, 500))
+    near = far + e
+    table = NamedColumns(np.column_stack([far, near, near + f]), ["far", "near", "end"])
+    run = save_run(record_of(AnalyticDAG(loss="likelihood-nv").fit(table)), tmp_path / "run")
+    found = json.loads(command("effects", run, "--on", "end", "--json").out)["effects"]
+    assert [row["cause"] for row in found] == ["near", "far"]
+    assert {row["standardized"] for row in found} == {0.0}
+
+
+def test_a_level_with_a_line_break_stays_on_its_line(command: Command, tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(5)
+    k = rng.integers(0, 3, 500)
+    words = np.array(["red\nlight", "green", "blue"])[k]
+    table = pandas.DataFrame({"colour": words, "speed": 3.0 * k + rng.normal(size=500)})
+    known = Knowledge(tiers=[["colour"], ["speed"]])
+    run = save_run(record_of(AnalyticDAG(knowledge=known).fit(table)), tmp_path / "run")
+    for asked in (("effects", run), ("effect", run, "--of", "colour")):
+        lines = command(*asked, "--on", "speed").out.splitlines()
+        assert any("red\\nlight" in text for text in lines)
+        assert not any(text.startswith("light") for text in lines)
 
 
 def test_several_causes(command: Command, saved: Path) -> None:

@@ -9,7 +9,7 @@ import array_api_strict
 import numpy as np
 import pytest
 import torch
-from scipy import stats
+from scipy import special, stats
 from scipy.optimize import approx_fprime
 
 from analyticdag.errors import DataError
@@ -116,9 +116,20 @@ def test_likelihood_stays_finite_when_a_node_is_fully_explained() -> None:
 
 def test_logistic_is_the_bernoulli_likelihood() -> None:
     X, W = bits(), weights()
-    p = 1.0 / (1.0 + np.exp(-X @ W))
+    shares = X.mean(axis=0)
+    p = special.expit(special.logit(shares) + (X - shares) @ W)
     expected = -(X * np.log(p) + (1 - X) * np.log(1 - p)).sum() / len(X)
     assert Logistic(X).value(W) == pytest.approx(expected)
+    assert Logistic(X[:5], shares).value(0 * W) == pytest.approx(
+        -np.log(np.where(X[:5] == 1, shares, 1 - shares)).sum() / 5
+    )
+
+
+def test_a_rate_of_its_own_is_no_cause() -> None:
+    X = np.array([[0, 0], [0, 1], [0, 1], [0, 1], [1, 0], [1, 1], [1, 1], [1, 1.0]])
+    np.testing.assert_allclose(
+        Logistic(X).gradient(np.zeros((2, 2)))[[0, 1], [1, 0]], 0, atol=1e-15
+    )
 
 
 def test_logistic_survives_huge_weights() -> None:

@@ -102,7 +102,8 @@ def test_masked_and_missing_cells_are_nan_and_refused_by_name(table: Any) -> Non
         AnalyticDAG().fit(table)
     assert str(caught.value) == (
         f"X has NaN in columns [{column!r}]; impute or drop them, or pass missing='em' to learn "
-        "from the rows as they are (of batches: missing='drop') (first: row 2)"
+        "from the rows as they are (of batches, or with loss='logistic': missing='drop') (first: "
+        "row 2)"
     )
 
 

@@ -34,8 +34,8 @@ from analyticdag.tables.recipe import Recipe
 # What to do about NaN, where an estimator can do something.
 _DROP = "impute or drop them"
 _CURES = {
-    "error": f"{_DROP}, or pass missing='em' to learn from the rows as they are (of batches: "
-    "missing='drop')"
+    "error": f"{_DROP}, or pass missing='em' to learn from the rows as they are (of batches, "
+    "or with loss='logistic': missing='drop')"
 }
 # Rows of a matrix that are looked at together: of a large one nothing must be there twice.
 _BLOCK = 256

@@ -53,6 +53,8 @@ __all__ = [
 # Residual variances below this fraction of a node's own variance are rounding (a node that is an
 # exact combination of others); without a floor the likelihood would run off to infinity there.
 VARIANCE_FLOOR = 1e-10
+# The log-odds of a constant column would be infinite; no table has a share this close to 0 or 1.
+RAREST = 1e-12
 
 
 class Loss(Protocol):
@@ -266,12 +268,15 @@ class UnequalVariances(GaussianLikelihood):
 
 @dataclass(frozen=True, eq=False)
 class Logistic:
-    """Minus the Bernoulli log-likelihood per row of 0/1 data, P(x_j = 1) = σ(Σ_i W[i, j] x_i).
+    """Minus the Bernoulli log-likelihood per row of 0/1 data.
 
-    As published there is no intercept. It has no sufficient statistics: a step costs n·d².
+    P(x_j = 1) = σ(log-odds of p_j + Σ_i W[i, j] (x_i - p_i)), where p are the shares of ones, by
+    default those of X. As published it has no p: there a column that is not 1 in half of the rows
+    needs causes. It has no sufficient statistics: a step costs n·d².
     """
 
     X: Array
+    shares: Array | None = None
 
     traits: ClassVar[LossTraits] = LossTraits(
         name="logistic",
@@ -289,24 +294,32 @@ class Logistic:
                 f"the logistic loss needs 0/1 data, but columns {columns[:10]} hold other "
                 "values; recode them, or choose a loss for continuous data such as 'mse'"
             )
+        if self.shares is None:
+            object.__setattr__(self, "shares", xp.mean(self.X, axis=0))
 
     def value(self, W: Array) -> float:
         """Return the loss at W."""
         xp = array_namespace(W)
-        Z = self.X @ W
+        Z = self._log_odds(W)
         total = float(xp.sum(xp.logaddexp(Z, xp.zeros_like(Z)) - self.X * Z))
         return total / int(self.X.shape[0])
 
     def gradient(self, W: Array) -> Array:
-        """Return X'(σ(XW) - X)/n."""
+        """Return (X - p)'(σ - X)/n."""
         xp = array_namespace(W)
         # σ(z) through tanh: exp(-z) would overflow for very negative z.
-        residual = 0.5 * (1.0 + xp.tanh(0.5 * (self.X @ W))) - self.X
-        return self.X.T @ residual / self.X.shape[0]
+        residual = 0.5 * (1.0 + xp.tanh(0.5 * self._log_odds(W))) - self.X
+        own = self.shares[:, None] * xp.mean(residual, axis=0)[None, :]
+        return self.X.T @ residual / self.X.shape[0] - own
 
     def value_and_gradient(self, W: Array) -> tuple[float, Array]:
         """Return the loss and its gradient at W."""
         return self.value(W), self.gradient(W)
+
+    def _log_odds(self, W: Array) -> Array:
+        xp = array_namespace(W)
+        p = xp.clip(self.shares, RAREST, 1.0 - RAREST)
+        return self.X @ W + (xp.log(p / (1.0 - p)) - self.shares @ W)
 
 
 # By the names that the estimator takes.

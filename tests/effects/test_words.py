@@ -128,12 +128,53 @@ def test_columns_of_0_and_1_stay_numbers() -> None:
         model.intervene({"bought": 2.0})
 
 
+def test_a_number_is_the_level_of_that_name() -> None:
+    rng = np.random.default_rng(8)
+    children, rooms = rng.choice(2, N, p=[0.3, 0.7]), rng.integers(0, 3, N)
+    cost = 2.0 * children + 4.0 * rooms + rng.normal(size=N)
+    words = {
+        "children": np.array(["1", "2+"])[children],
+        "rooms": np.array(["1", "2", "3+"])[rooms],
+    }
+    known = Knowledge(tiers=[["children", "rooms"], ["cost"]])
+    model = AnalyticDAG(n_jobs=1, knowledge=known)
+    model.set_params(kinds={"rooms": ["1", "2", "3+"]})
+    model.fit(pandas.DataFrame(words | {"cost": cost}))
+    assert told(model, {"children": 1}) == told(model, {"children": "1"})
+    assert told(model, {"rooms": 1.0}) == told(model, {"rooms": "1"})
+    assert told(model, {"rooms": 1})["cost"].mean == pytest.approx(1.4, abs=0.2)
+    with pytest.raises(InputError, match="'1', '2', '3\\+'"):
+        model.intervene({"rooms": 3})
+
+
+def test_a_place_between_two_levels_stays_a_number(model: AnalyticDAG) -> None:
+    low, middle, high = (told(model, {"size": place})["spent"].mean for place in (0, 0.5, 1))
+    assert middle == pytest.approx((low + high) / 2)
+    assert high == told(model, {"size": "medium"})["spent"].mean
+
+
+@pytest.mark.parametrize("yes", [True, np.True_])
+def test_a_column_of_bools_is_set_by_a_bool(yes: Any) -> None:
+    table = SHOP.assign(bought=SHOP.bought == "yes")[["bought", "spent"]]
+    known = Knowledge(tiers=[["bought"], ["spent"]])
+    model = AnalyticDAG(n_jobs=1, knowledge=known).fit(table)
+    assert told(model, {"bought": yes}) == told(model, {"bought": 1})
+    assert told(model, {"bought": not yes}) == told(model, {"bought": 0})
+
+
 @pytest.mark.parametrize(
     ("do", "said"),
     [
         ({"bought": "maybe"}, r"none of the levels of the column: 'yes', 'no'"),
         ({"bought": 0.5}, "none of the levels"),
+        ({"bought": pandas.NA}, "none of the levels"),
+        ({"bought": np.array([1])}, "none of the levels"),
         ({"size": "huge"}, "'small', 'medium', 'large'"),
+        ({"size": 7}, "none of the levels of the column: 'small', 'medium', 'large'"),
+        ({"size": -1}, "none of the levels"),
+        ({"size": True}, "none of the levels"),
+        ({"size": np.array([1])}, "none of the levels"),
+        ({"size": pandas.NA}, "none of the levels"),
         ({"price": "high"}, "must be a number"),
         ({"color": "red"}, "is no column"),
     ],

@@ -76,6 +76,10 @@ def test_too_few_rows_are_refused() -> None:
             {"w_threshold": "auto", "loss": "logistic", "solver": "adam"},
             "give a number with loss='logistic'",
         ),
+        (
+            {"lambda1": "cv", "loss": "logistic", "solver": "adam"},
+            "^choosing lambda1 compares Gaussian likelihoods; give a number",
+        ),
     ],
 )
 def test_what_makes_no_sense_is_refused(changes: dict[str, Any], message: str) -> None:

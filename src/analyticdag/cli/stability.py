@@ -135,11 +135,11 @@ def _tell(record: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
     for column in ("this way", "fixed this way", "joined"):
         table.add_column(column, justify="right")
     for row in record["edges"][:_SHOWN]:
-        shares = (f"{row[key]:.2f}" for key in ("edge", "direction", "skeleton"))
+        edge, direction, skeleton = (f"{row[key]:.2f}" for key in ("edge", "direction", "skeleton"))
         # As in `consensus_cpdag`: most resamples that join the two fix this direction.
-        arrow = "→" if row["direction"] > 0.5 * row["skeleton"] else "—"
-        name = printable(f"{row['source']} {arrow} {row['target']}")
-        table.add_row(name.replace("[", "\\["), *shares)
+        fixed = row["direction"] > 0.5 * row["skeleton"]
+        name = printable(f"{row['source']} {'→' if fixed else '—'} {row['target']}")
+        table.add_row(name.replace("[", "\\["), edge if fixed else "", direction, skeleton)
     console.print(table)
     more = len(record["edges"]) - _SHOWN
     if more > 0:

@@ -54,8 +54,14 @@ def effects(model: Any, *, on: Hashable | None = None, level: float = 0.95) -> l
         known.refuse_categories(outcomes[0], outcomes[0])
     rows = [row for x in range(len(known.names)) for row in _of_cause(known, x, outcomes, level)]
     if on is not None:
-        rows.sort(key=lambda row: -abs(row.standardized))
+        rows.sort(key=lambda row: _strength(known, row), reverse=True)
     return rows
+
+
+def _strength(known: Known, row: EffectRow) -> tuple[float, float]:
+    """Return what an effect is at least, then at most: open ones are often zero at least."""
+    largest = max(abs(row.smallest), abs(row.largest))
+    return abs(row.standardized), largest * float(known.sd[known.position(row.cause, "of")])
 
 
 def _of_cause(known: Known, x: int, outcomes: Any, level: float) -> Iterator[EffectRow]:

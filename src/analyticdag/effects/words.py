@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -46,15 +47,17 @@ class Number:
         """Return what drawn values, a column for each of its own, are called."""
         return values[:, 0]
 
-    def place(self, value: Any) -> int:
-        """Return which of its levels a word is."""
+    def place(self, value: Any) -> int | None:
+        """Return which of its levels a word is; 1 is the level "1"."""
         keys = list(map(key_of, self.labels))
-        if level_of(value) not in keys:
-            levels = ", ".join(map(shown, self.labels[:12]))
-            raise InputError(
-                f"do[{self.name!r}]={shown(value)} is none of the levels of the column: {levels}"
-            )
-        return keys.index(level_of(value))
+        return keys.index(level_of(value)) if level_of(value) in keys else None
+
+    def refused(self, value: Any) -> InputError:
+        """Return the error for what is no level."""
+        levels = ", ".join(map(shown, self.labels[:12]))
+        return InputError(
+            f"do[{self.name!r}]={shown(value)} is none of the levels of the column: {levels}"
+        )
 
 
 @dataclass(frozen=True)
@@ -64,8 +67,14 @@ class Scale(Number):
     in_words = True
 
     def amounts(self, value: Any) -> list[float]:
-        """Return the place of a level; a number stays one."""
-        return [float(self.place(value))] if isinstance(value, str) else super().amounts(value)
+        """Return the place of a level; a number that is no level is a place, from 0 on."""
+        place = self.place(value)
+        if place is not None:
+            return [float(place)]
+        is_number = isinstance(value, Real) and not isinstance(value, bool)
+        if not is_number or not 0.0 <= value <= len(self.labels) - 1:
+            raise self.refused(value)
+        return [float(value)]
 
     def said(self, values: FloatArray) -> Any:
         """Return the closest levels."""
@@ -84,6 +93,8 @@ class ZeroOne(Number):
 
     def amounts(self, value: Any) -> list[float]:
         """Return the number; between 0 and 1 it is a share."""
+        if isinstance(value, bool | np.bool_):
+            return [float(value)]
         return [number(f"do[{self.name!r}]", value, 0.0, 1.0)]
 
     def said(self, values: FloatArray) -> Any:
@@ -105,6 +116,8 @@ class Levels(Number):
     def amounts(self, value: Any) -> list[float]:
         """Return one for the column of the level, zero for the others."""
         place = self.place(value)
+        if place is None:
+            raise self.refused(value)
         return [float(place == k) for k in range(len(self.labels) - 1)]
 
     def said(self, values: FloatArray) -> Any:
@@ -118,10 +131,9 @@ class YesNo(Levels):
     """Two levels in words; the first of `labels` is 1."""
 
     def amounts(self, value: Any) -> list[float]:
-        """Return 1 or 0, also for these numbers themselves."""
-        if value in (0, 1) and not isinstance(value, str):
-            return [float(value)]
-        return super().amounts(value)
+        """Return 1 or 0, also for these numbers themselves where they are no levels."""
+        is_number = isinstance(value, Real | np.bool_) and value in (0, 1)
+        return [float(value)] if is_number and self.place(value) is None else super().amounts(value)
 
 
 def spoken(known: Known) -> tuple[Number, ...]:

@@ -42,7 +42,7 @@ from analyticdag.least_squares import weights_on_parents
 from analyticdag.linear.blocks import ladder_task, probabilities_of
 from analyticdag.linear.choice import LossChoice
 from analyticdag.linear.edges import described, edges_of
-from analyticdag.linear.ignored import warn_about_base_rates, warn_about_ignored
+from analyticdag.linear.ignored import warn_about_ignored
 from analyticdag.linear.ladder import HasLadder
 from analyticdag.linear.learn import Learned, learned_by_path, learned_by_search
 from analyticdag.linear.options import Options, refuse_moved, refusing_moved
@@ -97,9 +97,9 @@ class AnalyticDAG(HasLadder, GraphEstimator):
     Notes
     -----
     "mse" is least squares; "likelihood-ev" and "likelihood-nv" are the Gaussian likelihood with
-    equal and with unequal noise variances, "logistic" the Bernoulli likelihood of 0/1 data without
-    intercepts, as published, by the path of Adam alone (refine is not read); a class of your own is
-    one of `losses.Loss`. "auto" fits equal and unequal variances and lets BIC decide (`loss_` says
+    equal and with unequal noise variances, "logistic" the Bernoulli likelihood of 0/1 data with
+    intercepts by the path of Adam alone (refine is not read); a class of your own is one of
+    `losses.Loss`. "auto" fits equal and unequal variances and lets BIC decide (`loss_` says
     which, `loss_choice_` by how much). After a search under unequal variances the shapes of the
     noise, where it is not Gaussian, fix directions that the class leaves open, and turn edges of
     the class that they clearly speak against (`noise_shape`); that needs at least 100 full rows.
@@ -386,8 +386,6 @@ class AnalyticDAG(HasLadder, GraphEstimator):
         if not self.status_.converged:
             warnings.warn(self.advice_, NotConvergedWarning, stacklevel=4)
         warn_about_ignored(self, path=bool(learned.trace.records), stacklevel=4)
-        if self.loss_traits_.binary:
-            warn_about_base_rates(self, stacklevel=4)
         if self.status_ is Status.INTERRUPTED:
             raise KeyboardInterrupt(self.advice_)  # the caller's loop ends; the best so far is kept
         return self

@@ -331,6 +331,6 @@ def _check_loss(options: Options) -> None:
     if options.to_choose and traits.binary:
         chosen = "lambda1" if options.criterion else "w_threshold"
         raise ParameterError(
-            f"{chosen}='auto' compares Gaussian likelihoods; give a number with "
+            f"choosing {chosen} compares Gaussian likelihoods; give a number with "
             f"loss={traits.name!r}"
         )

@@ -215,7 +215,7 @@ def mean_log_likelihood(estimator: Any, X: FloatArray, weights: FloatArray | Non
             raise ParameterError(
                 f"score after loss={estimator.loss_!r} takes no sample_weight; repeat the rows"
             )
-        return -Logistic(values).value(estimator.weights_)
+        return -Logistic(values, estimator.mean_).value(estimator.weights_)
     centred = values - estimator.mean_ / estimator.scale_
     varies = estimator.noise_variances_ > 0
     if not varies.any():
