@@ -276,7 +276,7 @@ class Logistic:
     """
 
     X: Array
-    shares: Array | None = None
+    shares: Array = None
 
     traits: ClassVar[LossTraits] = LossTraits(
         name="logistic",
