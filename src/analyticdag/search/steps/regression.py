@@ -308,13 +308,15 @@ def grow_shrink(
 ) -> cython.double:
     """Alternate growing and shrinking until neither pays; the score of the node.
 
-    Candidates are the first `n_candidates` nodes of the order; every step lowers the score, so
-    this ends. Of the parents that pay at the noise level but not at the node's present residual
+    Candidates are the first `n_candidates` nodes of the order. Every step lowers the score; where
+    rounding says so of steps that undo each other, a round that does not lower it is the last. Of
+    the parents that pay at the noise level but not at the node's present residual
     variance, no more than `Rules.patience` are taken: a node whose real parents are not among the
     candidates would take hundreds.
     """
     faint: cython.Py_ssize_t = 0
     shrunk: cython.bint = True
+    lowest: cython.double = score(data, rules, work)
     while shrunk:
         while work.size < rules.cap and faint <= rules.patience and not stop.asked:
             chosen = best_candidate(data, rules, order, work, node, n_candidates)
@@ -329,7 +331,10 @@ def grow_shrink(
                 break
             toggle(data, work, chosen)
             shrunk = True
-    return score(data, rules, work)
+        reached = score(data, rules, work)
+        shrunk = shrunk and reached < lowest
+        lowest = reached
+    return lowest
 
 
 @cython.part
