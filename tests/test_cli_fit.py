@@ -87,6 +87,19 @@ def test_quiet_json_and_chosen_places(command: Command, simulation: Path, tmp_pa
     assert (silent.code, silent.out, silent.err) == (0, "", "")
 
 
+def test_warnings_of_the_data_are_notes_of_one_line(command: Command, tmp_path: Path) -> None:
+    x, y = np.random.default_rng(0).normal(size=(2, 60))
+    lines = [f"{a},{b},{2.0 * a},3" for a, b in zip(x, y, strict=True)]
+    (tmp_path / "t.csv").write_text("\n".join(["x,y,k,c", *lines]) + "\n")
+    result = command("fit", tmp_path / "t.csv")
+    assert result.code == 0, result.err
+    notes = result.err.splitlines()
+    (copies,) = (note for note in notes if "('x', 'k')" in note)
+    assert copies.startswith("note: column pairs [('x', 'k')] are copies of each other up to scale")
+    assert sum(note.startswith("note: columns ['c'] are constant") for note in notes) == 1
+    assert all(note.startswith("note: ") for note in notes)
+
+
 def test_resamples_say_how_stable_an_edge_is(
     command: Command, simulation: Path, tmp_path: Path
 ) -> None:

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from sklearn.base import BaseEstimator
 
+from analyticdag import AnalyticDAG
 from analyticdag._tables import constant_columns
 from analyticdag._validation import (
     check_covariance,
@@ -19,6 +20,7 @@ from analyticdag._validation import (
     warn_about_columns,
 )
 from analyticdag.candidates import correlations
+from analyticdag.diagnostics import diagnose
 from analyticdag.errors import DataError, DataWarning, ParameterError
 
 
@@ -144,6 +146,18 @@ def test_duplicate_columns_are_named_in_a_warning() -> None:
     X[:, 2] = -2.0 * X[:, 0] + 1.0
     with pytest.warns(DataWarning, match=r"\[\('a', 'c'\)\] are copies"):
         look(X)
+
+
+def test_copies_with_other_gaps_are_named_in_a_warning() -> None:
+    X = noise(4)
+    X[:, 2] = -2.0 * X[:, 0] + 1.0
+    X[:9, 0] = X[20:30, 2] = X[5:15, 3] = np.nan
+    with pytest.warns(DataWarning, match=r"\[\(0, 2\)\] are copies of each other up to scale"):
+        model = AnalyticDAG(missing="em").fit(X)
+    assert diagnose(model, X, refit=False)["duplicate columns"].numbers["pairs"] == [[0, 2]]
+    X[::2, 2] += 0.01 * noise(1)[::2, 0]
+    diagnosis = diagnose(AnalyticDAG(missing="em").fit(X), X, refit=False)  # which warns of nothing
+    assert diagnosis["duplicate columns"].numbers["pairs"] == []
 
 
 def test_collinear_columns_are_named_in_a_warning() -> None:

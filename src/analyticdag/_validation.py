@@ -19,6 +19,7 @@ from analyticdag._parameters import whole
 from analyticdag._tables import (
     NamedColumns,
     check_square,
+    constant_columns,
     listing,
     pick,
     read_columns,
@@ -28,6 +29,7 @@ from analyticdag._tables import (
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.errors import DataError, DataWarning
 from analyticdag.tables.categories import scored
+from analyticdag.tables.kinds import FEW_ROWS
 from analyticdag.tables.python import recipe_of
 from analyticdag.tables.recipe import Recipe
 
@@ -41,6 +43,8 @@ _CURES = {
 _BLOCK = 256
 # An eigenvalue of the correlations below this is collinearity, not noise.
 COLLINEAR = 1e-10
+# Between copies with gaps, maximum likelihood finds correlations nearer to one than this.
+_NEAR_COPY = 1e-3
 # Variances of standardised columns differ by at most this share, also when they were rounded.
 STANDARDISED = 0.01
 
@@ -252,9 +256,17 @@ def correlations(S: FloatArray) -> FloatArray:
 
 
 def warn_about_columns(
-    R: FloatArray, constant: BoolArray, names: Sequence[Hashable], *, n_samples: int
+    R: FloatArray,
+    constant: BoolArray,
+    names: Sequence[Hashable],
+    *,
+    n_samples: int,
+    gapped: FloatArray | None = None,
 ) -> None:
-    """Warn of constant, duplicate and collinear columns, given the correlations R."""
+    """Warn of constant, duplicate and collinear columns, given the correlations R.
+
+    Where they were estimated from rows with gaps, these rows are `gapped`.
+    """
     if constant.any():
         culprits = listing(pick(names, constant))
         warnings.warn(
@@ -265,8 +277,9 @@ def warn_about_columns(
         )
     if constant.any():
         R = R[np.ix_(~constant, ~constant)]
+        gapped = None if gapped is None else gapped[:, ~constant]
     names = pick(names, ~constant)
-    pairs = copied_pairs(R)
+    pairs = copied_pairs(R, gapped)
     if pairs:
         culprits = listing([(names[i], names[j]) for i, j in pairs])
         warnings.warn(
@@ -285,11 +298,25 @@ def warn_about_columns(
         )
 
 
-def copied_pairs(R: FloatArray) -> list[tuple[int, int]]:
-    """Return the pairs of columns that are copies of each other up to scale."""
+def copied_pairs(R: FloatArray, gapped: FloatArray | None = None) -> list[tuple[int, int]]:
+    """Return the pairs of columns that are copies of each other up to scale.
+
+    Of rows with gaps R is an estimate: those that hold both columns decide.
+    """
+    near = 1.0 - (COLLINEAR if gapped is None else _NEAR_COPY)
     # Row by row, which takes no memory.
-    later = (np.flatnonzero(np.abs(R[i, i + 1 :]) > 1.0 - COLLINEAR) + i + 1 for i in range(len(R)))
-    return [(i, j) for i, others in enumerate(later) for j in others.tolist()]
+    later = (np.flatnonzero(np.abs(R[i, i + 1 :]) > near) + i + 1 for i in range(len(R)))
+    pairs = [(i, j) for i, others in enumerate(later) for j in others.tolist()]
+    return pairs if gapped is None else [one for one in pairs if _are_copies(gapped[:, one])]
+
+
+def _are_copies(pair: FloatArray) -> bool:
+    """Whether two columns are the same up to scale wherever both are there."""
+    both = pair[~np.isnan(pair).any(axis=1)]
+    if len(both) < FEW_ROWS or constant_columns(both).any():
+        return False
+    both = both / np.abs(both).max(axis=0)  # squares of 1e200 are no numbers
+    return bool(abs(np.corrcoef(both.T)[0, 1]) > 1.0 - COLLINEAR)
 
 
 def looks_standardised(variances: FloatArray) -> bool:

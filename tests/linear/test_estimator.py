@@ -401,6 +401,7 @@ def test_standardised_data_are_warned_of_once() -> None:
         ({"solver": Adam(device="nowhere")}, "device='nowhere' cannot be used here"),
         ({"checkpoint": 3}, "checkpoint must be the name of a file or None, not 3"),
         ({"loss": "logistic", "standardize": True}, "needs 0/1 data, which standardize=True"),
+        ({"loss": "logistic", "covariance": "rank"}, "covariance='rank' would do nothing; use"),
     ],
 )
 def test_parameters_are_checked(changes: dict[str, Any], message: str) -> None:

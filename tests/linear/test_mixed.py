@@ -12,7 +12,7 @@ import pytest
 
 from analyticdag import AnalyticDAG
 from analyticdag.effects import total_effect
-from analyticdag.errors import ParameterError
+from analyticdag.errors import IgnoredParameterWarning, ParameterError
 from analyticdag.fitting.design import CUTS, LEVELS, Design
 from analyticdag.io import load_run, record_of, save_run
 from analyticdag.knowledge import Knowledge
@@ -241,6 +241,8 @@ def test_the_logistic_loss_is_one_switch() -> None:
     said = record_of(alone).parameters
     assert (said["solver"], said["refine"], said["lambda1"]) == ("adam", False, 0.01)
     assert record_of(AnalyticDAG().fit(drawn.data)).parameters["lambda1"] == 0.05
+    with pytest.warns(IgnoredParameterWarning, match="lambda1 prices its edges$"):
+        AnalyticDAG(loss="logistic", gamma=2.0).fit(drawn.data)
 
 
 def test_the_logistic_loss_invents_no_causes_of_rare_columns() -> None:

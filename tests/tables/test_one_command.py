@@ -86,6 +86,7 @@ def test_gaps_can_be_refused_or_dropped(command: Command, table: Path) -> None:
     code, _, err = command("fit", table, "--missing", "error")
     assert code == 2
     assert "missing values, the first in row" in err
+    assert err.index("--missing drop)") < err.index("--missing em), which loss='logistic' cannot")
     code, _, err = command("fit", table, "--missing", "drop", "--out", table.parent / "dropped")
     assert code == 0
     assert "rows with missing values left out" in err

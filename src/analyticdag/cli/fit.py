@@ -24,7 +24,7 @@ import typer
 
 from analyticdag.cli import options
 from analyticdag.cli.progress import Talk, line, shown
-from analyticdag.errors import DataWarning, NotConvergedWarning
+from analyticdag.errors import NotConvergedWarning
 
 if TYPE_CHECKING:
     from analyticdag.cli.model import FitPlan
@@ -212,13 +212,11 @@ def _learn(
         with shown(talk):
             model, choice = plan.fit(table, known, state)
     seconds = time.perf_counter() - start
-    for warning in caught:
-        # These two are said again at the end.
-        if not issubclass(warning.category, DataWarning | NotConvergedWarning):
-            line(talk, f"note: {warning.message}")
-    for note in (plan.unused(model), f"--model auto: {choice}" if choice else ""):
-        if note:
-            line(talk, f"note: {note}")
+    # That a fit did not finish is said at the end.
+    said = [str(one.message) for one in caught if one.category is not NotConvergedWarning]
+    said += [plan.unused(model), f"--model auto: {choice}" if choice else ""]
+    for note in filter(None, dict.fromkeys(said)):
+        line(talk, f"note: {note}")
     if resamples[0]:
         judge_by_resamples(model, table, resamples[0], talk, resamples[1])
     manifest = _manifest(table, plan, model, resamples[0], seconds)

@@ -70,9 +70,11 @@ def check_constant(
     return Check("constant columns", level, "; ".join(advice) or "every column varies", numbers)
 
 
-def check_copies(R: FloatArray, names: Sequence[Hashable]) -> Check:
-    """Find columns that are copies of each other up to scale."""
-    pairs = [(names[i], names[j]) for i, j in copied_pairs(R)]
+def check_copies(
+    R: FloatArray, names: Sequence[Hashable], gapped: FloatArray | None = None
+) -> Check:
+    """Find columns that are copies of each other up to scale; `gapped` are rows with gaps."""
+    pairs = [(names[i], names[j]) for i, j in copied_pairs(R, gapped)]
     advice = (
         f"{listing(pairs)} carry the same information, so which of them has the edges is "
         "arbitrary; keep one of each"

@@ -55,7 +55,8 @@ def diagnose(
     them belong together.
     """
     check_is_fitted(estimator)
-    table = completed(estimator, check_table(estimator, X, reset=False), seed=0)
+    given = check_table(estimator, X, reset=False)
+    table = completed(estimator, given, seed=0)
     values = _undisturbed(estimator, table)
     names = column_names(estimator, values.shape[1])
     if len(values) < 2:
@@ -64,7 +65,7 @@ def diagnose(
     few = few_valued(values) & (not loss_of(estimator).binary)
     known = _known_levels(estimator, len(names))
     few |= known
-    checks = _of_columns(estimator, table, values, few & ~known, names)
+    checks = _of_columns(estimator, table, values, few & ~known, names, given)
     if hasattr(estimator, "standardize"):  # its equations are linear
         checks += _of_lines(estimator, values, few, names)
         if refit:
@@ -85,15 +86,20 @@ def _known_levels(estimator: Any, d: int) -> BoolArray:
 
 
 def _of_columns(
-    estimator: Any, table: FloatArray, values: FloatArray, few: BoolArray, names: list[Hashable]
+    estimator: Any,
+    table: FloatArray,
+    values: FloatArray,
+    few: BoolArray,
+    names: list[Hashable],
+    given: FloatArray,
 ) -> list[Check]:
-    """Check what does not depend on the form of the equations."""
+    """Check what does not depend on the form of the equations; `given` is the table with gaps."""
     adjacency = np.asarray(estimator.adjacency_matrix_) != 0
     R = _correlations(values)
     return [
         check_constant(table, names, None if len(table) == len(values) else values),
         check_few_values(values, few, names),
-        check_copies(R, names),
+        check_copies(R, names, given if np.isnan(given).any() else None),
         check_collinearity(R, names, len(values)),
         check_rows(len(values), len(names), int(adjacency.sum(axis=0).max())),
         check_varsortability(

@@ -90,7 +90,8 @@ class Statistics:
         gaps = bool(np.isnan(X).any())
         reduced = moments_with_gaps if gaps else Moments.of_rows
         moments = reduced(X, perturbed, weights)
-        statistics = cls._build(moments, names, constant_columns(X), standardize)
+        gapped = X if gaps else None
+        statistics = cls._build(moments, names, constant_columns(X), standardize, gapped)
         rows = Rows(X, weights).divided(statistics.scale)
         unseen = pair_counts(X, weights) < SEEN_TOGETHER if gaps else None
         _warn_unseen(unseen, names)
@@ -115,13 +116,19 @@ class Statistics:
 
     @classmethod
     def _build(
-        cls, moments: Moments, names: list[Hashable], constant: BoolArray, standardize: bool
+        cls,
+        moments: Moments,
+        names: list[Hashable],
+        constant: BoolArray,
+        standardize: bool,
+        gapped: FloatArray | None = None,
     ) -> Statistics:
         d = len(constant)
         S = moments.covariances
         if constant.any():
             S = np.where(constant[:, None] | constant, np.eye(d), S)
-        warn_about_columns(correlations(S[0]), constant, names, n_samples=moments.n_samples)
+        R, n_samples = correlations(S[0]), moments.n_samples
+        warn_about_columns(R, constant, names, n_samples=n_samples, gapped=gapped)
         sd = np.sqrt(np.diag(S[0]))
         unit = sd if standardize else _common_unit(sd, constant, names)
         scale = np.where(constant, 1.0, unit)

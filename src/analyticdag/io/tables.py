@@ -237,8 +237,9 @@ def _refuse_gaps(values: FloatArray, look: Look, cells: Cells) -> None:
     first = cells.rows[int(np.flatnonzero(gaps[:, k])[0])]
     raise DataError(
         f"column {short(look.recipe.names[k])} has {int(gaps[:, k].sum())} missing values, the "
-        f"first in row {first}{more}; let maximum likelihood use the rows as they are "
-        "(missing='em'; on the command line: --missing em), or leave them out (missing='drop')"
+        f"first in row {first}{more}; leave such rows out (missing='drop'; on the command line: "
+        "--missing drop) or let maximum likelihood use them as they are (missing='em'; --missing "
+        "em), which loss='logistic' cannot"
     )
 
 

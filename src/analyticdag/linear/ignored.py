@@ -15,8 +15,8 @@ def warn_about_ignored(estimator: Any, *, path: bool, stacklevel: int) -> None:
 
     `path` says whether a path was followed. Parameters at their defaults are not mentioned.
     """
-    said = []
-    if estimator.refine and not estimator.loss_traits_.binary:
+    said, traits = [], estimator.loss_traits_
+    if estimator.refine and not traits.binary:
         said += _said(
             estimator,
             ("lambda1", "w_threshold"),
@@ -24,10 +24,11 @@ def warn_about_ignored(estimator: Any, *, path: bool, stacklevel: int) -> None:
             "an edge, or refine=False for the path's own answer",
         )
     else:
+        without = f", which loss={traits.name!r} does without: lambda1 prices its edges"
         said += _said(
             estimator,
             ("gamma", "min_effect", "effort"),
-            "it belongs to the order search; use refine=True",
+            f"it belongs to the order search{without if traits.binary else '; use refine=True'}",
         )
     if not path:
         said += _said(estimator, ("constraint",), "no path was followed; use solver='fast'")

@@ -127,7 +127,7 @@ class Options:
         if self.needs_rows:
             raise ParameterError(
                 f"{self.needs_rows} needs rows without gaps, and missing='em' has only their "
-                "moments; use missing='drop'"
+                "moments; use missing='drop' (--missing drop)"
             )
 
     def check_weights(self) -> None:
@@ -327,6 +327,11 @@ def _check_loss(options: Options) -> None:
         raise ParameterError(
             f"loss={traits.name!r} needs 0/1 data, which standardize=True would undo; drop one of "
             "them"
+        )
+    if options.covariance == "rank" and traits.binary:
+        raise ParameterError(
+            f"loss={traits.name!r} reads 0/1 rows and no correlations, so covariance='rank' would "
+            "do nothing; use covariance='sample'"
         )
     if options.to_choose and traits.binary:
         chosen = "lambda1" if options.criterion else "w_threshold"
