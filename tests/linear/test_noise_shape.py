@@ -189,3 +189,29 @@ def test_a_turn_never_closes_a_cycle_with_a_required_edge(seed: int) -> None:
     model = AnalyticDAG(standardize=True, knowledge=against).fit(table)
     assert nx.is_directed_acyclic_graph(model.graph_)
     assert model.graph_.has_edge("c", "a")
+
+
+def skewed(n: int, *slopes: float) -> AnalyticDAG:
+    """Fit a chain of columns with exponential noise."""
+    columns = list((np.random.default_rng(3).exponential(size=(n, len(slopes) + 1)) - 1.0).T)
+    for k, slope in enumerate(slopes):
+        columns[k + 1] += slope * columns[k]
+    X = np.column_stack(columns)
+    return AnalyticDAG(solver="order").fit(X / X.std(axis=0))
+
+
+def test_no_direction_is_claimed_of_an_edge_that_is_not_probable() -> None:
+    model = skewed(300, 0.2)
+    (edge,) = model.edges_
+    assert edge.probability < 0.9
+    assert edge.margin > 5.0
+    assert edge.fixed_by is FixedBy.NOTHING
+    assert "not probable enough for the shape of the noise to fix any" in model.loss_choice_.reason
+
+
+def test_a_clear_direction_is_claimed_beside_a_weak_edge_too() -> None:
+    model = skewed(300, 1.0, 0.15)
+    strong, weak = model.edges_
+    assert weak.probability < 0.9
+    assert strong.margin > 6.0
+    assert labelled(model) == [(0, 1), (1, 2)]  # the second follows: no collider was found

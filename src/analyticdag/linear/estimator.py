@@ -47,6 +47,7 @@ from analyticdag.linear.ladder import HasLadder
 from analyticdag.linear.learn import Learned, learned_by_path, learned_by_search
 from analyticdag.linear.options import Options, refuse_moved, refusing_moved
 from analyticdag.linear.prepare import Fit, prepared
+from analyticdag.linear.probabilities import with_sure_claims
 from analyticdag.linear.rows import (
     chosen,
     comes_in_batches,
@@ -368,6 +369,7 @@ class AnalyticDAG(HasLadder, GraphEstimator):
         self.interventions_ = statistics.perturbed
         cpdag = equivalence_class(finished.adjacency, self.interventions_)
         probable = probabilities_of(fit, learned)
+        learned = with_sure_claims(learned, probable)
         edges = edges_of(fit, learned, mixed, cpdag, probable)
         self._keep_graph(statistics.names, finished, cpdag, edges)
         self.excess_ = None if probable is None else probable.excess

@@ -42,7 +42,7 @@ from analyticdag.linear.prepare import Fit
 from analyticdag.linear.readings import Read, cuts_instead, search_readings
 from analyticdag.linear.refine import refine, with_floor
 from analyticdag.linear.selection import Selection, select
-from analyticdag.linear.shape import told, turn_by_shape
+from analyticdag.linear.shape import turn_by_shape
 from analyticdag.losses import (
     EqualVariances,
     LeastSquares,
@@ -157,7 +157,7 @@ def learned_by_search(fit: Fit) -> Learned:
         Status.INTERRUPTED if interrupted else Status.SEARCHED,
         n_iter,
         options.w_threshold,
-        choice=found.choice and replace(found.choice, shape=told(shaped)),
+        choice=found.choice,
         shaped=shaped,
     )
 

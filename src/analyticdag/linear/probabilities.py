@@ -41,6 +41,8 @@ from analyticdag.linear.learn import Learned
 from analyticdag.linear.misfit import dependence_of
 from analyticdag.linear.prepare import Fit
 from analyticdag.linear.refine import SearchTable
+from analyticdag.linear.shape import told
+from analyticdag.noise_shape import SURE
 from analyticdag.search.gaps import Gaps, edge_gaps
 from analyticdag.search.setting import make_setting
 
@@ -190,6 +192,17 @@ def _gaps(fit: Fit, learned: Learned, price: float) -> Gaps:
         # one edge may miss it, where others have to turn with it.
         turned[fit.open_edges(learned.finished.adjacency)] = 0.0
     return replace(gaps, apart=apart, turned=turned)
+
+
+def with_sure_claims(learned: Learned, found: Probabilities | None) -> Learned:
+    """Return what was learned, with directions by the shape of noise at probable edges only."""
+    shaped = learned.shaped
+    if shaped is None:
+        return learned
+    if found is not None:
+        shaped = shaped.where(~(found.joined < SURE))
+    choice = learned.choice and replace(learned.choice, shape=told(shaped))
+    return replace(learned, shaped=shaped, choice=choice)
 
 
 def with_probabilities(

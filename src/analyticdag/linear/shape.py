@@ -101,15 +101,21 @@ def told(shaped: Shaped | None) -> str:
 def _said_of_open_edges(shaped: Shaped) -> str:
     if not shaped.margins:
         return ""
-    asked = shaped.n_open
-    fixed = asked - int((shaped.known & shaped.known.T).sum()) // 2
+    asked = _n_open(shaped.of_class)
+    fixed = asked - _n_open(shaped.known)
     if fixed:
         return f"the shape of the noise fixes {fixed} of the {asked} edges that it leaves open"
     if shaped.misfit:
         why = "the noise depends on the causes, so its shape fixes none"
+    elif shaped.doubtful:
+        why = "the edges are not probable enough for the shape of the noise to fix any"
     else:
         why = "the noise is too close to Gaussian, or the rows are too few, to fix any"
     return f"{why} of the {asked} edges left open"
+
+
+def _n_open(graph: BoolArray) -> int:
+    return int((graph & graph.T).sum()) // 2
 
 
 def _said_of_turned_edges(shaped: Shaped) -> str:

@@ -17,7 +17,8 @@ far their residuals are from Gaussian.
 
 from __future__ import annotations
 
+from analyticdag.noise_shape.evidence import SURE
 from analyticdag.noise_shape.local import LocalGains
 from analyticdag.noise_shape.orient import ClassOf, Shaped, orient
 
-__all__ = ["ClassOf", "LocalGains", "Shaped", "orient"]
+__all__ = ["SURE", "ClassOf", "LocalGains", "Shaped", "orient"]

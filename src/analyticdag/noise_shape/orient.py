@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -12,6 +12,7 @@ from analyticdag._typing import BoolArray
 from analyticdag.graphs import orient_with_knowledge
 from analyticdag.knowledge import EdgeMasks
 from analyticdag.noise_shape.evidence import (
+    MARGIN_BESIDE_DOUBT,
     WORTH_TURNING,
     Preference,
     compare,
@@ -38,18 +39,41 @@ _ONE, _EACH = 20.0, 2.0
 class Shaped:
     """A member of a class, and what the shapes of noise fix.
 
-    `known` is the class with the claimed directions and what follows from them, open edges in both
-    entries. `margins` has, for edges of the member that the class left open, the standard errors
-    by which the shapes prefer them; below zero where they prefer the reverse, but not clearly.
-    Edges at columns without a shape of noise have none.
+    `of_class` is what the class and knowledge leave of it, open edges in both entries. `margins`
+    has, for edges of the member that the class left open, the standard errors by which the shapes
+    prefer them; below zero where they prefer the reverse, but not clearly. Edges at columns without
+    a shape of noise have none.
     """
 
     member: BoolArray
-    known: BoolArray
+    of_class: BoolArray
+    claims: frozenset[Arc]
     margins: dict[Arc, float]
     turned: dict[Arc, float]  # margins of edges that were turned against the class found first
-    n_open: int  # edges that the class left open
     misfit: bool = False  # at many edges the noise depends on the cause
+    doubtful: bool = False  # edges are not probable enough for some claims
+
+    @property
+    def known(self) -> BoolArray:
+        """The class with the claimed directions and what follows from them."""
+        allowed = np.ones_like(self.of_class)
+        for i, j in self.claims:
+            allowed[j, i] = False
+        return orient_with_knowledge(self.of_class, allowed) != 0
+
+    def where(self, sure: BoolArray) -> Shaped:
+        """Return it with claims of sure edges only, clear ones where an open edge beside is not.
+
+        Members that share a wrong edge are all wrong: which of them fits better says less.
+        """
+        doubtful = self.of_class & self.of_class.T & self.member & ~sure
+        ends = set(np.argwhere(doubtful).ravel().tolist())
+        kept = frozenset(
+            arc
+            for arc in self.claims
+            if ends.isdisjoint(arc) or (sure[arc] and self.margins[arc] >= MARGIN_BESIDE_DOUBT)
+        )
+        return replace(self, claims=kept, doubtful=len(kept) < len(self.claims))
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,20 +165,17 @@ def _claimed(
     dependent = noise_depends(gains, of.best)
     misfit = in_doubt(dependent, of.best)
     barred = {(i, j) for i, j in np.argwhere(of.best).tolist() if no_shape[i] or no_shape[j]}
-    member, allowed, margins = of.dag.copy(), np.ones_like(of.known), {}
+    member, claimed, margins = of.dag.copy(), set[Arc](), {}
     for one in of.judged:
         claims = set() if misfit else one.claims(barred | dependent)
         worth = one.gained >= WORTH_TURNING and not misfit
         if worth or claims & one.turned_edges():
             _put(member, one.component, one.best)
-        for i, j in claims:
-            allowed[j, i] = False
+        claimed |= claims
         for (i, j), found in one.preferences.items():
             arc, sign = ((i, j), 1.0) if member[i, j] else ((j, i), -1.0)
             margins[arc] = sign * found.margin + 0.0  # no minus zero
-    known = orient_with_knowledge(of.known, allowed) != 0
-    n_open = int((of.known & of.known.T).sum()) // 2
-    return Shaped(member, known, margins, turned, n_open, misfit)
+    return Shaped(member, of.known, frozenset(claimed), margins, turned, misfit)
 
 
 def _put(graph: BoolArray, component: Component, member: Member) -> None:
