@@ -14,6 +14,7 @@ import pytest
 
 from analyticdag import AnalyticDAG, Knowledge
 from analyticdag.effects import check_graph, effects, fit_graph, joint_effect, total_effect
+from analyticdag.effects.effect import lines
 from analyticdag.errors import InputError, OpenEdgesWarning, ParameterError
 
 
@@ -77,6 +78,18 @@ def test_an_effect_reads_as_a_sentence() -> None:
     assert [path.nodes for path in effect.paths] == [("age", "sbp")]
     assert (effect.direct, effect.mediated) == (effect.value, 0.0)
     assert effect.standardized == pytest.approx(effect.value / effect.unit)
+
+
+def test_names_with_line_breaks_stay_on_one_line() -> None:
+    names = {"age": "age\nin years", "sbp": "sbp\x1b[31m"}
+    age, sbp = names.values()
+    table = health().rename(columns=names)
+    for known in (None, Knowledge(tiers=[[age], [sbp, "chol"]])):
+        model = AnalyticDAG(loss="likelihood-nv", knowledge=known).fit(table)
+        effect = total_effect(model, age, sbp)
+        assert r"of age\nin years →" in effect.sentence()
+        assert all(text.isprintable() for text in [effect.sentence(), *lines(effect, {})])
+        assert len(str(effect).splitlines()) == 2
 
 
 def test_several_causes_are_set_at_once() -> None:

@@ -143,8 +143,11 @@ def test_a_number_is_the_level_of_that_name() -> None:
     assert told(model, {"children": 1}) == told(model, {"children": "1"})
     assert told(model, {"rooms": 1.0}) == told(model, {"rooms": "1"})
     assert told(model, {"rooms": 1})["cost"].mean == pytest.approx(1.4, abs=0.2)
-    with pytest.raises(InputError, match="'1', '2', '3\\+'"):
-        model.intervene({"rooms": 3})
+    for do in ({"rooms": 3}, {"rooms": 0}, {"rooms": 1.5}):
+        with pytest.raises(InputError, match="none of the levels of the column: '1', '2', '3\\+'"):
+            model.intervene(do)
+    with pytest.raises(InputError, match="none of the levels of the column: '2\\+', '1'"):
+        model.intervene({"children": 0})
 
 
 def test_a_place_between_two_levels_stays_a_number(model: AnalyticDAG) -> None:

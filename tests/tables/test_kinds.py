@@ -43,6 +43,8 @@ def repeated(*items: Any) -> list[Any]:
         ("x", repeated(True, False), "yes/no"),
         ("x", repeated("1", "2"), "yes/no"),
         ("x", repeated("female", "male"), "yes/no"),
+        ("x", repeated("1", "2+"), "yes/no"),
+        ("x", repeated("1", "1", "2+"), "yes/no"),
         ("x", repeated("red", "green", "blue"), "category"),
         ("x", [f"2021-03-{k % 28 + 1:02}" for k in range(ROWS)], "date"),
         ("x", [f"{k % 28 + 1}.3.2021" for k in range(ROWS)], "date"),

@@ -62,6 +62,12 @@ def test_kinds_say_what_text_columns_are() -> None:
         model.score(odd)
 
 
+def test_a_word_and_a_number_are_two_levels() -> None:
+    model = AnalyticDAG().fit(pandas.DataFrame({"k": np.where(SMOKES, "2+", "1"), "y": Y}))
+    assert model.recipe_ is not None
+    assert (model.recipe_.kinds[0], model.recipe_.columns[0].levels) == ("yes/no", ("1", "2+"))
+
+
 def test_what_cannot_be_a_variable_is_refused_by_name() -> None:
     names = [f"person {k}" for k in range(N)]
     with pytest.raises(DataError, match=r"columns that are not numbers: \['name'\]"):

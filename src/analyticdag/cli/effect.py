@@ -74,8 +74,9 @@ def effects_command(
 
 
 def _tell(as_json: bool, record: Mapping[str, Any], lines: list[str]) -> None:
-    # A level or a name may hold a line break.
-    told = "\n".join(one.replace("\n", "\\n") for one in lines)
+    from analyticdag.effects.effect import one_line
+
+    told = "\n".join(map(one_line, lines))
     line(Console(highlight=False), json.dumps(record, ensure_ascii=True) if as_json else told)
 
 

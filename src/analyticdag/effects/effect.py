@@ -118,7 +118,9 @@ class Effect:
 
     def sentence(self, units: Mapping[Hashable, str] | None = None) -> str:
         """Say the effect in one line; `units` names what the columns are measured in."""
-        named = units or {}
+        return one_line(self._sentence(units or {}))
+
+    def _sentence(self, named: Mapping[Hashable, str]) -> str:
         if self.levels:
             most = max(self.levels, key=lambda one: abs(one.smallest + one.largest))
             many = f" (the largest of {len(self.levels)})" if len(self.levels) > 1 else ""
@@ -149,7 +151,7 @@ class Effect:
         value = f"{one.smallest:+.4g}"
         if one.largest - one.smallest > 1e-9 * max(abs(one.largest), abs(one.smallest)):
             value += f" to {one.largest:+.4g}"
-        return f"{head} → {value} [{one.low:.4g}, {one.high:.4g}] {tail}"
+        return one_line(f"{head} → {value} [{one.low:.4g}, {one.high:.4g}] {tail}")
 
     def _values(self) -> str:
         return ", ".join(f"{value:.4g}" for value in self.possible)
@@ -167,13 +169,22 @@ class Effect:
         return {**record, "note": self.note}
 
 
+def one_line(text: str) -> str:
+    """Return a text with line breaks and orders to a terminal spelled out: names may hold them."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
 def pairs_text(pairs: Iterable[tuple[Hashable, Hashable]], between: str = ", ") -> str:
     """Return pairs that are joined, without a direction; on one line, whatever their names."""
-    return between.join(" ".join(f"{a} — {b}".split()) for a, b in pairs)
+    return between.join(one_line(f"{a} — {b}") for a, b in pairs)
 
 
 def lines(effect: Effect, units: Mapping[Hashable, str]) -> Iterator[str]:
     """Yield what is to be said about an effect, one thing a line."""
+    yield from map(one_line, _lines(effect, units))
+
+
+def _lines(effect: Effect, units: Mapping[Hashable, str]) -> Iterator[str]:
     if effect.levels and effect.possible:
         yield f"{effect.cause} does nothing to {effect.outcome} in this graph"
     elif effect.levels:

@@ -52,6 +52,12 @@ class Number:
         keys = list(map(key_of, self.labels))
         return keys.index(level_of(value)) if level_of(value) in keys else None
 
+    def may_be_place(self, value: Any) -> bool:
+        """Whether a number that is no level can be a place; beside levels such as "2+" it may be
+        meant for one of them."""
+        is_number = isinstance(value, Real | np.bool_)
+        return is_number and not any(c.isdigit() for label in self.labels for c in label)
+
     def refused(self, value: Any) -> InputError:
         """Return the error for what is no level."""
         levels = ", ".join(map(shown, self.labels[:12]))
@@ -71,7 +77,7 @@ class Scale(Number):
         place = self.place(value)
         if place is not None:
             return [float(place)]
-        is_number = isinstance(value, Real) and not isinstance(value, bool)
+        is_number = self.may_be_place(value) and not isinstance(value, bool | np.bool_)
         if not is_number or not 0.0 <= value <= len(self.labels) - 1:
             raise self.refused(value)
         return [float(value)]
@@ -132,7 +138,7 @@ class YesNo(Levels):
 
     def amounts(self, value: Any) -> list[float]:
         """Return 1 or 0, also for these numbers themselves where they are no levels."""
-        is_number = isinstance(value, Real | np.bool_) and value in (0, 1)
+        is_number = self.may_be_place(value) and value in (0, 1)
         return [float(value)] if is_number and self.place(value) is None else super().amounts(value)
 
 

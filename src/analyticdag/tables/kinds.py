@@ -11,6 +11,7 @@ left is a category.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -99,9 +100,17 @@ def find_column(name: str, cells: Sequence[Any], table: Cells) -> Found:
     if 2 * n_read < len(texts):
         return _of_texts(name, cells, texts)
     values, strays = column.read(cells)
+    if strays and _are_two_levels(texts):
+        return _of_texts(name, cells, texts)
     if strays:
         return Found(column, style.words, values, tuple(strays))
     return _of_numbers(column, values, style.words or "thousands or other marks taken out")
+
+
+def _are_two_levels(texts: list[str]) -> bool:
+    """Whether there are two texts, such as "1" and "2+", neither of them in a few rows only."""
+    counts = Counter(map(key_of, texts))
+    return len(counts) == 2 and min(counts.values()) >= FEWEST_ROWS
 
 
 def _typed(name: str, cells: Sequence[Any], table: Cells) -> Found:

@@ -226,7 +226,8 @@ def _about_strays(found: Found, table: Cells, *, asked: bool) -> Decision:
         return Decision(what, "such cells are gaps, as asked", option)
     done = (
         f"to count them as gaps say so (--kind {quoted(name)}=number; in Python "
-        f"kinds={{{name!r}: 'number'}}), or leave the column out (--drop {quoted(name)})"
+        f"kinds={{{name!r}: 'number'}}), name its levels from low to high if it has some (--kind "
+        f"{quoted(name)}=low,middle,high), or leave the column out (--drop {quoted(name)})"
     )
     return Decision(what, done, option, undecided=True)
 

@@ -90,7 +90,7 @@ def _refuse(names: list[str]) -> None:
     if names:
         raise DataError(
             f"X has columns that are not numbers: {listing(names)}; drop them or say in kinds what "
-            "they are"
+            "they are, as 'number' (other texts are then gaps) or levels from low to high"
         )
 
 
