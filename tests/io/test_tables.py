@@ -199,3 +199,21 @@ def test_a_long_text_that_is_repeated_is_not_unpacked(tmp_path: Path, is_categor
     assert read_batches(tmp_path / "fair.parquet", drop=["a"]).look.recipe.names == ("b",)
     with pytest.raises(DataError, match=r"would unpack to .* bytes of text"):
         read_batches(tmp_path / "bomb.parquet")
+
+
+@pytest.mark.parametrize("kind", ["string", "large_string"])
+def test_long_texts_in_a_feather_file_are_not_unpacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    pa, feather = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.feather")
+    monkeypatch.setattr("analyticdag.tables.files._MANY_BYTES", 100_000)
+    numbers = np.random.default_rng(0).normal(size=1000)
+    for length, file in ((5, "fair.feather"), (10_000, "bomb.feather")):
+        texts = pa.array(["x" * length] * 1000, pa.type_for_alias(kind))
+        table = pa.table({"a": texts, "b": numbers})
+        feather.write_feather(table, tmp_path / file, "zstd", chunksize=200)
+    assert read_table(tmp_path / "fair.feather", drop=["a"]).names == ("b",)
+    with pytest.raises(DataError, match="bytes would unpack to more than"):
+        read_table(tmp_path / "bomb.feather")
+    with pytest.raises(DataError, match=r"would unpack to .* bytes of text"):
+        read_batches(tmp_path / "bomb.feather")

@@ -43,6 +43,8 @@ READ = "CSV, TSV, JSON lines, Parquet, Feather, Excel (.xlsx), Stata and SPSS fi
 # so many for each of its own bytes. Numbers that differ take a bit at least, eight cells a byte.
 _MANY_CELLS, _CELLS_PER_BYTE = 4_000_000, 100
 _MANY_BYTES = 200 * 2**20
+# Arrow's types of texts.
+_TEXTS = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view")
 _URL = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 # What cannot be read, by the endings of its name and the first bytes of its content.
 _OTHERS: dict[str, tuple[str | bytes, ...]] = {
@@ -253,11 +255,24 @@ def _feather_table(raw: bytes) -> Any:
     try:
         part = dataset.IpcFileFormat().make_fragment(pyarrow.BufferReader(raw))
         refuse_many_cells(part.count_rows() * len(part.physical_schema), len(raw))
+        _refuse_packed_texts(raw, part.physical_schema)
     except pyarrow.ArrowInvalid:  # the first version of the format, which packs nothing
         pass
     table = importlib.import_module("pyarrow.feather").read_table(io.BytesIO(raw))
     refuse_long_texts(table, len(raw))
     return table
+
+
+def _refuse_packed_texts(raw: bytes, schema: Any) -> None:
+    """Refuse texts that unpack to too much: one column of one batch is unpacked at a time."""
+    ipc, pyarrow = map(importlib.import_module, ("pyarrow.ipc", "pyarrow"))
+    n_bytes = 0
+    for k in (k for k, field in enumerate(schema) if str(field.type) in _TEXTS):
+        options = ipc.IpcReadOptions(included_fields=[k])
+        file = ipc.open_file(pyarrow.BufferReader(raw), options=options)
+        for place in range(file.num_record_batches):
+            n_bytes += file.get_batch(place).nbytes
+            _refuse_many_bytes(n_bytes, len(raw))
 
 
 def refuse_long_texts(table: Any, size: int) -> None:
@@ -266,7 +281,8 @@ def refuse_long_texts(table: Any, size: int) -> None:
     n_bytes = 0
     for column in table.columns:
         kind = column.type
-        if types.is_dictionary(kind) and str(kind.value_type) in ("string", "binary"):
+        n_bytes += column.nbytes if str(kind) in _TEXTS else 0
+        if types.is_dictionary(kind) and str(kind.value_type) in _TEXTS:
             for chunk in column.chunks:
                 lengths = compute.binary_length(chunk.dictionary).cast("int64")
                 n_bytes += compute.sum(lengths.take(chunk.indices)).as_py() or 0
