@@ -118,6 +118,16 @@ def test_a_decimal_comma_is_one_in_every_batch(
     np.testing.assert_array_equal(values[3:], np.column_stack([1000 + b, b + 0.5]))
 
 
+@pytest.mark.parametrize("late", ["1.234,5", "1.234.567"])
+def test_a_later_batch_with_another_decimal_mark_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, late: str
+) -> None:
+    path = tmp_path / "table.csv"
+    write(path, "a;b", [f"{k % 7}.{k};{k},5" for k in range(100, 400)], [f"{late};2,5"])
+    with pytest.raises(DataError, match=r"row 302, .* have a point for the decimals: write all of"):
+        in_small_batches(path, monkeypatch)
+
+
 def test_a_null_character_is_refused_by_row(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -178,3 +178,17 @@ def test_a_whole_header_tells_the_delimiter_from_a_decimal_comma(tmp_path: Path)
     path = tmp_path / "x.csv"
     path.write_text("umsatz;y\n1.701.397;-0,3807\n2.000.001;1,5\n")
     assert read_cells(path)[0].names == ("umsatz", "y")
+
+
+def test_blanks_and_decimal_commas(tmp_path: Path) -> None:
+    path, rows = tmp_path / "x.txt", "1,5 2,25 3\n4,5 NA 1,234\n"
+    for header, names in (("a b c\n", ("a", "b", "c")), ("", ("0", "1", "2"))):
+        path.write_text(header + "1,5 2,5 3,5\n" + rows)
+        table = read_table(path, missing="em")
+        assert table.names == names
+        np.testing.assert_array_equal(
+            table.columns.values[1:], [[1.5, 2.25, 3], [4.5, np.nan, 1.234]]
+        )
+    for text in ("a, b\n1, 2\n3, 4\n", "a,b\n1 2,3\n4 5,6\n", "a c,b c\n1 234,5 678\n" * 2):
+        path.write_text(text)
+        assert len(read_cells(path)[0].names) == 2

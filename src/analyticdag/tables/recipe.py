@@ -197,13 +197,21 @@ class Recipe:
             values[:, k], odd = column.read(table.column(column.name))
             found = f"{what} has {_first(odd, column, table)}" if odd else ""
             if found and column.name not in gaps:
-                raise DataError(
-                    f"{found}; correct it, or let it be a gap: "
-                    f"kinds={{{column.name!r}: {str(column.kind)!r}}} with missing='em'"
-                )
+                raise DataError(f"{found}; {_cure(odd[0], column, table)}")
             if found and warn:
                 warnings.warn(f"{found}; it is taken as a gap", DataWarning, stacklevel=5)
         return values
+
+
+def _cure(odd: int, column: Column, table: Cells) -> str:
+    """Return what to do about a cell that was not understood."""
+    other = Style("," if column.decimal == "." else ".", column.unit)
+    cell = text_of(table.column(column.name)[odd])
+    if not column.levels and not column.dates and other.read(cell) is not None:
+        mark = "a point" if column.decimal == "." else "a comma"
+        return f"rows before it have {mark} for the decimals: write all of them in one way"
+    gap = f"kinds={{{column.name!r}: {str(column.kind)!r}}} with missing='em'"
+    return f"correct it, or let it be a gap: {gap}"
 
 
 def _first(odd: Sequence[int], column: Column, table: Cells) -> str:

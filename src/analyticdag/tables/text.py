@@ -2,7 +2,8 @@
 
 - Encoding: UTF-8, with or without the byte order mark that Excel writes; UTF-16 with one.
 - Delimiter: the one of comma, semicolon, tab and bar that splits the first rows best; blanks where
-  none of these does. A decimal comma is preferred where the delimiter is a semicolon.
+  none of these does, or where they leave numbers with a decimal comma. Such numbers are preferred
+  where the delimiter is a semicolon or a blank.
 - Comments: lines that begin with # before the table; later ones too, unless they have as many cells
   as a row. A last comment that has is the header, as NumPy writes it.
 - Header: the first row, unless all of it are numbers. 0 … d-1 and 1 … d, as pandas and R write
@@ -23,7 +24,8 @@ from typing import BinaryIO
 
 from analyticdag.errors import DataError
 from analyticdag.tables.arrow_text import by_arrow
-from analyticdag.tables.cells import Cells
+from analyticdag.tables.cells import Cells, text_of
+from analyticdag.tables.numbers import Style
 
 DELIMITERS = (",", ";", "\t", "|")
 BLANK = " "
@@ -57,7 +59,7 @@ def delimited(raw: bytes, name: str, above: int = 0) -> Cells:
     rows, numbers = [rows[k] for k in kept], [numbers[k] for k in kept]
     _refuse_ragged(rows, len(header), numbers)
     columns = tuple(zip(*rows, strict=True))
-    cells = Cells(tuple(header), columns, numbers, notes, decimal_comma=delimiter == ";")
+    cells = Cells(tuple(header), columns, numbers, notes, decimal_comma=delimiter in (";", BLANK))
     if header[0] == "" and _counts(columns[0]):
         return cells.select(
             header[1:], "the first column has no name and counts the rows: left out"
@@ -188,6 +190,8 @@ def _delimiter(text: str) -> str:
     """Return the delimiter that splits the first rows into most cells, equally many in each."""
     lines = [line.strip() for line in text.splitlines()[:_LOOKED_AT] if line[:1] != "#"]
     best = max(DELIMITERS, key=lambda delimiter: _splits(lines, delimiter))
+    if best == "," and _has_decimal_commas(lines):
+        return BLANK
     if _splits(lines, best)[-1] > 1 or not _splits(lines, BLANK)[0]:
         return best
     return BLANK
@@ -204,6 +208,20 @@ def _splits(lines: Sequence[str], delimiter: str) -> tuple[bool, bool, int]:
     even = len(set(widths[1:] or widths)) == 1 and widths[0] in (widths[-1], widths[-1] - 1)
     even = even and widths[-1] > 1
     return even, even and widths[0] == widths[-1], max(widths, default=0)
+
+
+def _has_decimal_commas(lines: Sequence[str]) -> bool:
+    """Whether blanks split all rows evenly, into numbers of which some have a decimal comma."""
+    if not _splits(lines, BLANK)[1]:
+        return False
+    # A header has no commas, or it would be split at them.
+    numbers_only = lines if "," in lines[0] else lines[1:]
+    rows = csv.reader(numbers_only, delimiter=BLANK, skipinitialspace=True)
+    cells = [text for row in rows for cell in row if (text := text_of(cell))]
+    read = Style(",").read
+    # A comma at an end separates cells, as in "1, 2".
+    numbers = all(read(cell) is not None and cell.strip(",") == cell for cell in cells)
+    return numbers and any("," in cell for cell in cells)
 
 
 def _is_header(row: Sequence[str]) -> bool:
