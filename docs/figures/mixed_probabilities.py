@@ -55,21 +55,10 @@ def edges_of(number: int) -> list[list[float]]:
     """Return the rows of one table: mechanism, evidence, whether open, the truth both ways."""
     mechanism, drawn = table(number)
     data, kinds = frame_of(drawn)
-    kept: list[Any] = []
-    measure = blocks.mixed_evidence
-
-    def noted(fit: Any, learned: Any) -> Any:
-        kept.append(measure(fit, learned))
-        return kept[-1]
-
-    blocks.mixed_evidence = noted
-    try:
-        model = AnalyticDAG(kinds=kinds, n_jobs=1).fit(data)
-    finally:
-        blocks.mixed_evidence = measure
-    if not kept or kept[-1] is None:
+    model = AnalyticDAG(kinds=kinds, n_jobs=1).fit(data)
+    if not isinstance(model._judge, blocks.MixedJudge):
         return []
-    found, truth = kept[-1], drawn.weights != 0.0
+    found, truth = model._judge.evidence(), drawn.weights != 0.0
     return [
         [number, MECHANISMS.index(mechanism), found.joined[i, j], found.turned[i, j],
          float(truth[i, j]), float(truth[j, i])]

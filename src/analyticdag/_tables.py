@@ -256,9 +256,14 @@ def refuse_out_of_range(
     names: Sequence[Hashable],
     what: str = "X",
     rows: Sequence[int] | None = None,
+    *,
+    largest: FloatArray | None = None,
 ) -> None:
-    """Name a column whose squares would overflow, or vanish; `rows` are numbers for messages."""
-    largest = np.maximum(values.max(axis=0), -values.min(axis=0))  # no copy of the table
+    """Name a column whose squares would overflow, or vanish.
+
+    `rows` are numbers for messages, `largest` are the largest sizes where they are known.
+    """
+    largest = largest_sizes(values) if largest is None else largest
     for bad, size in (
         (largest > LARGEST, f"larger than {LARGEST:g}"),
         ((largest > 0) & (largest < SMALLEST), f"all smaller than {SMALLEST:g}"),
@@ -271,6 +276,11 @@ def refuse_out_of_range(
                 f"{what} has values {size} in column {names[k]!r} ({values[row, k]:.6g} in row "
                 f"{shown}), and their squares are no numbers; rescale the column"
             )
+
+
+def largest_sizes(values: FloatArray) -> FloatArray:
+    """Return the largest size in each column; NaN or infinite where some value is."""
+    return np.maximum(values.max(axis=0), -values.min(axis=0))  # no copy of the table
 
 
 def constant_columns(values: FloatArray) -> BoolArray:

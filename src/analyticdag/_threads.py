@@ -13,7 +13,7 @@ so that limit is ours too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from threading import Lock
@@ -66,12 +66,16 @@ class _Shared:
     def take(self, n_jobs: int | None) -> int:
         """Return how many threads a solver gets; they are its own until given back."""
         with self.lock:
-            wanted = int(effective_n_jobs(-1 if n_jobs is None else n_jobs))
-            if n_jobs is None:
-                wanted = min(wanted, self.before)
-            threads = max(1, min(wanted, int(cpu_count()) - self.taken))
+            threads = 1 if n_jobs == 1 else self._left(n_jobs)
             self.taken += threads
             return threads
+
+    def _left(self, n_jobs: int | None) -> int:
+        """Return how many threads of those asked for there are; counting them reads files."""
+        wanted = int(effective_n_jobs(-1 if n_jobs is None else n_jobs))
+        if n_jobs is None:
+            wanted = min(wanted, self.before)
+        return max(1, min(wanted, int(cpu_count()) - self.taken))
 
     def give_back(self, threads: int) -> None:
         """End what `take` began."""
@@ -130,7 +134,7 @@ class Stoppable(Protocol):
 
 
 def in_threads(
-    function: Callable[[T], U], items: Iterable[T], n_jobs: int | None, stop: Stoppable
+    function: Callable[[T], U], items: Sequence[T], n_jobs: int | None, stop: Stoppable
 ) -> list[U]:
     """[function(item) for item in items], on up to n_jobs threads (None: as many as there are).
 
@@ -141,6 +145,7 @@ def in_threads(
         with one_blas_thread():
             return function(item)
 
+    n_jobs = 1 if len(items) < 2 else n_jobs
     with our_threads(n_jobs) as threads, ThreadPoolExecutor(max_workers=threads) as pool:
         futures = [pool.submit(with_one_blas_thread, item) for item in items]
         try:

@@ -20,6 +20,7 @@ from analyticdag._tables import (
     NamedColumns,
     check_square,
     constant_columns,
+    largest_sizes,
     listing,
     pick,
     read_columns,
@@ -86,9 +87,12 @@ def refuse_few_rows(n_rows: int, least: int = 2) -> None:
 def check_values(values: FloatArray, names: Sequence[Hashable], rule: str | None) -> FloatArray:
     """Return values that are finite and in range; gaps too, where the rule for them is no error."""
     present = np.where(np.isnan(values), 0.0, values) if _welcomes_gaps(rule) else values
-    refuse_nonfinite(present, names, cure=_CURES.get(str(rule), _DROP))
     if len(values):
-        refuse_out_of_range(present, names)
+        # A long table is looked at once: what is not finite shows in the largest sizes.
+        largest = largest_sizes(present)
+        if not np.isfinite(largest).all():
+            refuse_nonfinite(present, names, cure=_CURES.get(str(rule), _DROP))
+        refuse_out_of_range(present, names, largest=largest)
     # Sums over rows round by their order in memory: without this, a data frame and its values
     # could give different graphs.
     return np.ascontiguousarray(values)

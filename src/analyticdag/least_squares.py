@@ -7,7 +7,7 @@ norm.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +22,7 @@ __all__ = [
     "block_slopes",
     "regressions",
     "regressions_of",
+    "weights_of",
     "weights_on_parents",
 ]
 
@@ -93,8 +94,13 @@ def regressions_of(moments: Moments, graph: BoolArray) -> Iterator[Regressions]:
 
 def weights_on_parents(moments: Moments, graph: BoolArray) -> FloatArray:
     """Return the weights of a graph, [i, j] for i -> j."""
-    W = np.zeros(graph.shape)
-    for found in regressions_of(moments, graph):
+    return weights_of(regressions_of(moments, graph), len(graph))
+
+
+def weights_of(regressions: Iterable[Regressions], n_nodes: int) -> FloatArray:
+    """Return the slopes of regressions as weights, [i, j] for i -> j."""
+    W = np.zeros((n_nodes, n_nodes))
+    for found in regressions:
         W[found.parents, found.nodes[:, None]] = found.slopes
     return W
 

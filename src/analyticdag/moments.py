@@ -17,6 +17,8 @@ from analyticdag.sums import Sums, equal_rows_together, products, to_own_units, 
 
 __all__ = ["Moments", "row_sets"]
 
+# A graph of no more nodes is multiplied as it is: a sparse matrix takes longer to make than to use.
+_FEW = 200
 # Nodes whose rows of a matrix are worked on together: large tables must not be there twice.
 _BLOCK = 256
 
@@ -42,17 +44,22 @@ class Moments:
 
     @classmethod
     def of_rows(
-        cls, X: FloatArray, mask: BoolArray | None = None, weights: FloatArray | None = None
+        cls,
+        X: FloatArray,
+        mask: BoolArray | None = None,
+        weights: FloatArray | None = None,
+        spread: FloatArray | None = None,
     ) -> Moments:
         """Return the moments of rows with interventions; nodes with equal rows share them.
 
-        Weights act like rows that are repeated so often.
+        Weights act like rows that are repeated so often. `spread` is the range of each column,
+        where it is known.
         """
         if mask is None:
             X, weights = equal_rows_together(X, weights)
         parts, of = row_sets(X, mask)
         own = [None] * len(parts) if weights is None else row_sets(weights, mask)[0]
-        size = unit_sizes(np.ptp(X, axis=0))
+        size = unit_sizes(np.ptp(X, axis=0) if spread is None else spread)
         pairs = list(zip(parts, own, strict=True))
         means = [np.average(part, axis=0, weights=w) for part, w in pairs]
         counts = [float(len(part)) if w is None else float(w.sum()) for part, w in pairs]
@@ -113,6 +120,10 @@ class Moments:
 
     def residual_variances(self, W: FloatArray) -> FloatArray:
         """Return what W leaves unexplained of every node, in the rows of its own equation."""
+        if len(W) <= _FEW:
+            dense = np.eye(len(W)) - W.T
+            found = np.array([np.einsum("ji,ji->j", dense @ S, dense) for S in self.covariances])
+            return found[self.of, np.arange(len(W))]
         # Sparse, and few nodes at a time: a dense product would cost more than the search.
         E = sparse.eye_array(len(W), format="csr") - sparse.csr_array(W.T)
         left = np.empty((len(self.covariances), len(W)))

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
 
 from analyticdag import AnalyticDAG, Knowledge
+from analyticdag.effects import total_effect
 from analyticdag.fitting.edges import Edge, FixedBy
 from analyticdag.linear import probabilities
 from analyticdag.linear.probabilities import DIRECTED, JOINED, Evidence
+from analyticdag.search.gaps import Gaps
 from analyticdag.simulate import Simulation, simulate
 
 
@@ -90,6 +94,25 @@ def test_a_path_alone_and_a_large_graph_have_none(monkeypatch: pytest.MonkeyPatc
     model = AnalyticDAG(solver="order").fit(X)
     assert {e.probability for e in model.edges_} == {None}
     assert model.excess_ is None
+
+
+def test_edges_are_judged_when_they_are_first_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, measure = [], probabilities.edge_gaps
+
+    def counted(*given: Any) -> Gaps:
+        asked.append(given)
+        return measure(*given)
+
+    monkeypatch.setattr(probabilities, "edge_gaps", counted)
+    X = drawn(3).data
+    model = AnalyticDAG(n_jobs=1).fit(X)
+    model.predict(X), model.score(X), total_effect(model, 0, 1)
+    assert not asked
+    later = pickle.loads(pickle.dumps(model))  # a model that was kept before anybody asked
+    assert model.edges_ is model.edges_
+    assert len(asked) == 1
+    assert later.edges_ == model.edges_
+    assert model.edges_[0].probability is not None
 
 
 def evidence(**asked: float) -> Evidence:

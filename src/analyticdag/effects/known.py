@@ -264,7 +264,9 @@ class Known:
 
 def _categories(model: Any, names: list[Hashable]) -> frozenset[int]:
     """Return the columns that are categories, and that the graph joins to others."""
-    joined = {end for edge in model.edges_ if edge.parts for end in (edge.source, edge.target)}
     columns = () if model.recipe_ is None else model.recipe_.columns
     kinds = {column.name for column in columns if column.kind == Kind.CATEGORY}
+    if not kinds:
+        return frozenset()
+    joined = {end for edge in model.edges_ if edge.parts for end in (edge.source, edge.target)}
     return frozenset(names.index(name) for name in joined & kinds)

@@ -84,9 +84,10 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]
     def _repr_html_(self) -> str:
         """Return scikit-learn's box, with the graph beside it once there is one."""
         box = super()._repr_mimebundle_().get("text/html", "")
-        if not hasattr(self, "edges_"):
+        if not hasattr(self, "graph_"):
             return str(box)
-        many = f"<p>{len(self.graph_)} variables, {len(self.edges_)} links: plot() draws them</p>"
+        size = f"{len(self.graph_)} variables, {len(self.graph_.edges)} links"
+        many = f"<p>{size}: plot() draws them</p>"
         graph = many if len(self.graph_) > BOXES else to_svg(self._picture())
         style = "display:flex;flex-wrap:wrap;gap:1.5rem;align-items:flex-start"
         return f'<div style="{style}"><div>{box}</div><div>{graph}</div></div>'

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analyticdag._tables import constant_columns, listing
+from analyticdag._tables import constant_columns, listing, one_value
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag._validation import (
     correlations,
@@ -87,11 +87,14 @@ class Statistics:
         weights: FloatArray | None = None,
     ) -> Statistics:
         """Reduce a checked table, with NaN for gaps, to its statistics; a weight is positive."""
-        gaps = bool(np.isnan(X).any())
-        reduced = moments_with_gaps if gaps else Moments.of_rows
-        moments = reduced(X, perturbed, weights)
-        gapped = X if gaps else None
-        statistics = cls._build(moments, names, constant_columns(X), standardize, gapped)
+        low, high = X.min(axis=0), X.max(axis=0)
+        gaps = bool(np.isnan(low).any())
+        if gaps:
+            moments, constant = moments_with_gaps(X, perturbed, weights), constant_columns(X)
+        else:
+            moments = Moments.of_rows(X, perturbed, weights, spread=high - low)
+            constant = one_value(low, high)
+        statistics = cls._build(moments, names, constant, standardize, X if gaps else None)
         rows = Rows(X, weights).divided(statistics.scale)
         unseen = pair_counts(X, weights) < SEEN_TOGETHER if gaps else None
         _warn_unseen(unseen, names)
@@ -176,6 +179,11 @@ class Statistics:
     def unjudged(self) -> BoolArray:
         """Which columns have no noise that could be compared with a model's."""
         return self.constant if self.discrete is None else self.constant | self.discrete
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether some rows have gaps."""
+        return self.unseen is not None
 
     @property
     def looks_standardised(self) -> bool:

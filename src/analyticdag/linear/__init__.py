@@ -11,6 +11,7 @@
 | `refine.py`     | the order search: its starts, its score                                      |
 | `misfit.py`     | how far the rows are from the model: the floor on effects                    |
 | `probabilities.py` | how probable edges and directions are, lowered by misfit                  |
+| `judging.py`    | `edges_`: judged when somebody first asks for them                            |
 | `blocks.py`     | probabilities and the ladder of graphs with categories                       |
 | `edges.py`      | what is known about every edge; weights and parts of those of categories     |
 | `ladder.py`     | `ladder_`: the graphs of a falling series of prices                          |

@@ -1,6 +1,6 @@
 """Graphs with categories: how probable their edges are, and the ladder of their prices.
 
-    probabilities_of(fit, learned)      as `probabilities.py`, for graphs of columns and of blocks
+    judge_of(fit, learned)              as `probabilities.py`, for graphs of columns and of blocks
     ladder_task(fit, learned)           as `ladder.py`, for both
 
 Gaps are those of the search over blocks, in the reading of discrete columns that was taken. What an
@@ -13,28 +13,30 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
+from functools import cached_property
 
 import numpy as np
 from scipy.special import expit
 
-from analyticdag._typing import FloatArray, IntArray
+from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag._validation import correlations
 from analyticdag.graphs import topological_order
 from analyticdag.linear.ladder import LadderTask, Rung
 from analyticdag.linear.learn import Learned
 from analyticdag.linear.prepare import Fit
 from analyticdag.linear.probabilities import (
-    LARGEST,
     SUREST,
+    EdgeJudge,
     Probabilities,
-    edge_probabilities,
+    edge_judge,
+    gaps_of,
+    is_judged,
 )
 from analyticdag.linear.readings import varying
 from analyticdag.linear.refine import SearchTable
 from analyticdag.moments import Moments
 from analyticdag.search import search_blocks
-from analyticdag.search.blocks import make_block_setting
-from analyticdag.search.gaps import edge_gaps
+from analyticdag.search.blocks import BlockSetting, make_block_setting
 from analyticdag.search.price import as_single, gamma_of
 
 # Level and slope of the one curve, slope of the other, by docs/figures/mixed_probabilities.py.
@@ -71,30 +73,51 @@ class MixedEvidence:
     turned: FloatArray
 
 
-def mixed_evidence(fit: Fit, learned: Learned) -> MixedEvidence | None:
-    """Return what speaks for the edges; None of too large a graph. NaN where one is required."""
-    adjacency = learned.finished.adjacency
-    size = int(adjacency.sum()) * len(adjacency)
-    if not size or size > LARGEST * max(fit.options.effort, 1.0):
+@dataclass(frozen=True, eq=False)
+class MixedJudge:
+    """What probabilities of a graph with categories are made from; the setting has its nodes in
+    `order`."""
+
+    setting: BlockSetting
+    order: IntArray
+    adjacency: BoolArray
+    open_edges: BoolArray
+    excess: float = 1.0  # misfit is not looked at
+
+    def evidence(self) -> MixedEvidence:
+        """Return what speaks for the edges; NaN where one is required."""
+        back, price = np.argsort(self.order), self.setting.penalty
+        sizes, prices = self.setting.sizes[back], self.setting.prices[np.ix_(back, back)]
+        gaps = gaps_of(self.setting, self.order, self.adjacency, self.open_edges)
+        gains = as_single(gaps.apart + prices, np.outer(sizes, sizes))
+        joined = np.where(np.isinf(gaps.apart), np.nan, np.sqrt(gains) - np.sqrt(price))
+        return MixedEvidence(joined, np.sqrt(gaps.turned))
+
+    @cached_property
+    def probabilities(self) -> Probabilities:
+        """How probable the edges are."""
+        evidence = self.evidence()
+        joined = np.minimum(expit(JOINED[0] + JOINED[1] * evidence.joined), SUREST)
+        return Probabilities(joined, joined * expit(DIRECTED * evidence.turned))
+
+
+def mixed_judge(fit: Fit, learned: Learned) -> MixedJudge | None:
+    """Return what the probabilities are made from; None where there are none."""
+    if not is_judged(fit, learned):
         return None
     seen, price = BlockTable.of(fit, learned), learned.trace.edge_price(learned.loss.name)
     table, masks = seen.table, seen.table.masks
     known = masks.allowed, masks.required, masks.max_parents
     setting = make_block_setting(seen.moments, seen.sizes, price, *known)
-    own = np.ascontiguousarray(adjacency[np.ix_(table.order, table.order)])
-    gaps = edge_gaps(setting, own, topological_order(own))
-    gains = as_single(gaps.apart + setting.prices, np.outer(seen.sizes, seen.sizes))
-    joined = np.where(np.isinf(gaps.apart), np.nan, np.sqrt(gains) - np.sqrt(price))
-    turned = table.back_matrix(gaps.turned)
-    turned[fit.open_edges(adjacency)] = 0.0
-    return MixedEvidence(table.back_matrix(joined), np.sqrt(turned))
+    adjacency = learned.finished.adjacency
+    return MixedJudge(setting, table.order, adjacency, fit.open_edges(adjacency))
 
 
-def probabilities_of(fit: Fit, learned: Learned) -> Probabilities | None:
-    """Return how probable the edges are, in the reading of discrete columns that was taken."""
+def judge_of(fit: Fit, learned: Learned) -> EdgeJudge | MixedJudge | None:
+    """Return what says how probable the edges are, in the reading of discrete columns taken."""
     if learned.has_blocks:
-        return mixed_probabilities(fit, learned)
-    return edge_probabilities(learned.seen or fit, learned)
+        return mixed_judge(fit, learned)
+    return edge_judge(learned.seen or fit, learned)
 
 
 def ladder_task(fit: Fit, learned: Learned) -> LadderTask | None:
@@ -102,15 +125,6 @@ def ladder_task(fit: Fit, learned: Learned) -> LadderTask | None:
     if learned.has_blocks:
         return MixedLadderTask.of(fit, learned)
     return LadderTask.of(learned.seen or fit, learned)
-
-
-def mixed_probabilities(fit: Fit, learned: Learned) -> Probabilities | None:
-    """Return how probable the edges of a graph with categories are; None of too large a graph."""
-    evidence = mixed_evidence(fit, learned)
-    if evidence is None:
-        return None
-    joined = np.minimum(expit(JOINED[0] + JOINED[1] * evidence.joined), SUREST)
-    return Probabilities(joined, joined * expit(DIRECTED * evidence.turned), 1.0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,7 +32,6 @@ from analyticdag.fitting.edges import (
 from analyticdag.least_squares import block_log_det, block_slopes, weights_on_parents
 from analyticdag.linear.learn import Learned
 from analyticdag.linear.prepare import Fit
-from analyticdag.linear.probabilities import Probabilities, with_probabilities
 from analyticdag.moments import Moments
 from analyticdag.search.price import as_single
 from analyticdag.tables.recipe import Recipe
@@ -176,13 +175,7 @@ def _parts(coefficients: FloatArray, sources: tuple[str, ...], targets: tuple[st
     )
 
 
-def edges_of(
-    fit: Fit,
-    learned: Learned,
-    mixed: Described,
-    cpdag: BinaryArray,
-    probable: Probabilities | None,
-) -> tuple[Edge, ...]:
+def edges_of(fit: Fit, learned: Learned, mixed: Described, cpdag: BinaryArray) -> tuple[Edge, ...]:
     """Return what is known about every edge."""
     names, adjacency = fit.statistics.names, learned.finished.adjacency
     moments, W = fit.statistics.moments, mixed.weights
@@ -198,5 +191,4 @@ def edges_of(
         # Log-odds, for instance: the error of a linear slope would be on another scale.
         strength = replace(strength, standard_error=np.full_like(W, np.nan))
     margins = shaped.turned | shaped.margins if shaped else {}
-    edges = edge_table(names, W, strength, fixed, near, margins, mixed.parts)
-    return with_probabilities(edges, list(fixed), probable)
+    return edge_table(names, W, strength, fixed, near, margins, mixed.parts)

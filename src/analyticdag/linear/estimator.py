@@ -39,15 +39,15 @@ from analyticdag.functions import AnalyticFunction, Truncated
 from analyticdag.interventions import equivalence_class, intervention_mask
 from analyticdag.knowledge import Knowledge
 from analyticdag.least_squares import weights_on_parents
-from analyticdag.linear.blocks import ladder_task, probabilities_of
+from analyticdag.linear.blocks import judge_of, ladder_task
 from analyticdag.linear.choice import LossChoice
 from analyticdag.linear.edges import described, edges_of
 from analyticdag.linear.ignored import warn_about_ignored
+from analyticdag.linear.judging import HasJudgedEdges, with_sure_claims
 from analyticdag.linear.ladder import HasLadder
 from analyticdag.linear.learn import Learned, learned_by_path, learned_by_search
 from analyticdag.linear.options import Options, refuse_moved, refusing_moved
 from analyticdag.linear.prepare import Fit, prepared
-from analyticdag.linear.probabilities import with_sure_claims
 from analyticdag.linear.rows import (
     chosen,
     comes_in_batches,
@@ -70,7 +70,7 @@ from analyticdag.tables.recipe import Recipe
 _OPEN = FixedBy.NOTHING
 
 
-class AnalyticDAG(HasLadder, GraphEstimator):
+class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
     """Learn a linear DAG, x_j = Σ_i W[i, j] x_i + e_j, under an analytic acyclicity constraint.
 
     Parameters
@@ -139,8 +139,9 @@ class AnalyticDAG(HasLadder, GraphEstimator):
     interventions_ : (n, d) mask of what was perturbed; None where nothing was.
     causal_order_ : column indices, every cause before its effects: the certificate of a DAG.
     edges_ : tuple of Edge, by name: weight, standard error, partial correlation, what fixed the
-        direction, whether it nearly was no edge, how probable it is (`linear.probabilities`), and
-        the margin by which the noise prefers its direction. `edges_frame()` is a table of them.
+        direction, whether it nearly was no edge, the margin by which the noise prefers its
+        direction, and how probable it is (`linear.probabilities`), which is found out at the
+        latest when this is first read. `edges_frame()` is a table of them.
     ladder_ : tuple of Rung, the graph, score and price of a falling series of prices.
     excess_ : float, by what the evidence was divided because the rows do not agree with the model
         (1: they do); None where there are no probabilities.
@@ -254,7 +255,7 @@ class AnalyticDAG(HasLadder, GraphEstimator):
         weights = check_weights(sample_weight, len(values))
         if weights is not None:
             options.check_weights()
-        if np.isnan(values).any():
+        if options.missing != "error" and np.isnan(values).any():
             options.check_gaps()
         used = used_rows(options.missing, values, weights)
         values, perturbed, weights = (chosen(one, used) for one in (values, perturbed, weights))
@@ -343,7 +344,7 @@ class AnalyticDAG(HasLadder, GraphEstimator):
     @property
     def slopes_(self) -> FloatArray:
         """Coefficients of the equations: `weights_`; of edges of categories, per unit of score."""
-        if not any(edge.parts for edge in self.edges_):
+        if self.level_columns_ is None or not any(edge.parts for edge in self.edges_):
             return self.weights_
         return weights_on_parents(self.moments_, self.adjacency_matrix_ != 0)
 
@@ -368,11 +369,12 @@ class AnalyticDAG(HasLadder, GraphEstimator):
         finished, W = replace(learned.finished, weights=mixed.weights), mixed.slopes
         self.interventions_ = statistics.perturbed
         cpdag = equivalence_class(finished.adjacency, self.interventions_)
-        probable = probabilities_of(fit, learned)
-        learned = with_sure_claims(learned, probable)
-        edges = edges_of(fit, learned, mixed, cpdag, probable)
+        judge = judge_of(fit, learned)
+        learned = with_sure_claims(learned, judge)
+        edges = edges_of(fit, learned, mixed, cpdag)
         self._keep_graph(statistics.names, finished, cpdag, edges)
-        self.excess_ = None if probable is None else probable.excess
+        self._judge = judge
+        self.excess_ = None if judge is None else judge.excess
         self._ladder, self._rungs = ladder_task(fit, learned), None
         self.h_ = float(Acyclicity(fit.options.function).value(finished.weights))
         self.loss_, self.loss_traits_ = learned.loss.name, learned.loss
@@ -382,7 +384,7 @@ class AnalyticDAG(HasLadder, GraphEstimator):
         self.moments_, self.level_columns_ = statistics.moments, mixed.columns
         pooled = learned.loss.variances == "equal"
         self.noise_variances_ = statistics.noise_variances(W, pooled=pooled)
-        if self.status_ is Status.SEARCHED and any(e.fixed_by is _OPEN for e in self.edges_):
+        if self.status_ is Status.SEARCHED and any(e.fixed_by is _OPEN for e in edges):
             self.status_ = Status.CLASS_FOUND
         self.advice_ = str(self.status_.value)
         if not self.status_.converged:

@@ -25,6 +25,7 @@ The product of the two also lowers the probabilities of edges (`probabilities.py
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias, TypeVar
 
@@ -56,16 +57,46 @@ _STANDARD_ERRORS = 2.0
 _SKEWED = 0.035
 
 
-def effect_floor(statistics: Statistics, W: FloatArray) -> float:
-    """Return the partial correlation below which edges may be due to misfit; zero if none."""
-    found = _asked(statistics, partial(_false_effect, W=W, varies=~statistics.unjudged))
-    return 0.0 if found is None else float(min(SIZES * found, LARGEST))
+class Misfit:
+    """What the rows of a fit say about graphs, given by their weights.
+
+    The last answer is kept: the graph of a fit is asked about twice.
+    """
+
+    def __init__(self, statistics: Statistics) -> None:
+        self._statistics = statistics
+        self._last: tuple[FloatArray, BoolArray, _Seen | None] | None = None
+
+    def floor(self, W: FloatArray) -> float:
+        """Return the partial correlation below which edges may be due to misfit; zero if none."""
+        varies = ~self._statistics.unjudged
+        found = self._seen(W, varies)
+        if found is None:
+            return 0.0
+        coarse = float(np.mean(found.coarse[varies] ** 2)) if varies.any() else 0.0
+        size = float(np.sqrt(_DEPENDENT * min(found.dependences) + _COARSE * coarse))
+        return float(min(SIZES * size, LARGEST))
+
+    def dependence(self, W: FloatArray) -> float:
+        """Return the product of the two root mean square correlations; zero without rows."""
+        found = self._seen(W, ~self._statistics.constant)
+        return 0.0 if found is None else float(np.sqrt(np.prod(found.dependences)))
+
+    def _seen(self, W: FloatArray, varies: BoolArray) -> _Seen | None:
+        """Ask the rows, unless that was the last question."""
+        last = self._last
+        if last is None or last[0] is not W or not np.array_equal(last[1], varies):
+            found = _asked(self._statistics, partial(_look, W=W, varies=varies))
+            self._last = last = (W, varies, found)
+        return last[2]
 
 
-def dependence_of(statistics: Statistics, W: FloatArray) -> float:
-    """Return the product of the two root mean square correlations; zero where there are no rows."""
-    found = _asked(statistics, partial(_product, W=W, varies=~statistics.constant))
-    return 0.0 if found is None else found
+@dataclass(frozen=True, eq=False)
+class _Seen:
+    """The two squared dependences, and how coarse every column is."""
+
+    dependences: tuple[float, float]
+    coarse: FloatArray
 
 
 def few_valued(X: FloatArray) -> BoolArray:
@@ -84,7 +115,10 @@ def _asked(statistics: Statistics, question: Callable[[FloatArray, FloatArray], 
     """Return the answer of some undisturbed rows without gaps; None where they are too few."""
     if statistics.rows is None:
         return None
-    return statistics.rows.ask(partial(_to_some, question=question, perturbed=statistics.perturbed))
+    some = partial(
+        _to_some, question=question, perturbed=statistics.perturbed, gaps=statistics.has_gaps
+    )
+    return statistics.rows.ask(some)
 
 
 def _to_some(
@@ -93,8 +127,10 @@ def _to_some(
     *,
     question: Callable[[FloatArray, FloatArray], _T],
     perturbed: BoolArray | None,
+    gaps: bool,
 ) -> _T | None:
-    used = ~np.isnan(rows.sum(axis=1))  # without gaps; a table of marks would be a further pass
+    # A table of marks would be a further pass.
+    used = ~np.isnan(rows.sum(axis=1)) if gaps else np.ones(len(rows), dtype=bool)
     if perturbed is not None:
         used &= ~perturbed.any(axis=1)
     places = evenly(np.flatnonzero(used), _ROWS)
@@ -104,9 +140,10 @@ def _to_some(
     return None if share.sum() < _FEWEST else question(rows, share)
 
 
-def _product(rows: FloatArray, share: FloatArray, *, W: FloatArray, varies: BoolArray) -> float:
+def _look(rows: FloatArray, share: FloatArray, *, W: FloatArray, varies: BoolArray) -> _Seen:
     residuals = _residuals(_centred(rows, share), share, W, varies)
-    return float(np.sqrt(np.prod(_dependences(residuals, _unit(np.abs(residuals), share), share))))
+    both = _dependences(residuals, _unit(np.abs(residuals), share), share)
+    return _Seen(both, _coarse(rows))
 
 
 def _coarse(rows: FloatArray) -> FloatArray:
@@ -115,16 +152,6 @@ def _coarse(rows: FloatArray) -> FloatArray:
     for k in np.flatnonzero(few_valued(rows)):
         coarse[k] = 1.0 / len(np.unique(rows[:, k])) ** 2
     return coarse
-
-
-def _false_effect(
-    rows: FloatArray, share: FloatArray, *, W: FloatArray, varies: BoolArray
-) -> float:
-    """Return the size of partial correlations between columns that nothing joins."""
-    residuals = _residuals(_centred(rows, share), share, W, varies)
-    both = _dependences(residuals, _unit(np.abs(residuals), share), share)
-    coarse = float(np.mean(_coarse(rows)[varies] ** 2)) if varies.any() else 0.0
-    return float(np.sqrt(_DEPENDENT * min(both) + _COARSE * coarse))
 
 
 def _dependences(residuals: Columns, sizes: Columns, share: FloatArray) -> tuple[float, float]:

@@ -31,6 +31,7 @@ from analyticdag.fitting.statistics import Statistics, moments_with_gaps
 from analyticdag.graphs import orient_with_knowledge
 from analyticdag.interventions import equivalence_class
 from analyticdag.knowledge import EdgeMasks
+from analyticdag.linear.misfit import Misfit
 from analyticdag.linear.options import Options
 from analyticdag.moments import Moments
 from analyticdag.optimize.path import traits_of
@@ -81,6 +82,11 @@ class Fit:
         if self.options.refine and self.options.traits.score == "unequal":
             return self.statistics.with_unit_variances()
         return self.statistics
+
+    @cached_property
+    def misfit(self) -> Misfit:
+        """How far the rows are from what graphs say."""
+        return Misfit(self.statistics)
 
     @cached_property
     def place(self) -> Placement:

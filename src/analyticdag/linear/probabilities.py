@@ -28,35 +28,27 @@ search asks of an edge there. A common cause that was not measured shows in tria
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
 from scipy.special import expit
 
-from analyticdag._typing import BoolArray, FloatArray
-from analyticdag.fitting.edges import FIXED_IN_CLASS, Edge, FixedBy
+from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.graphs import topological_order
+from analyticdag.knowledge import EdgeMasks
 from analyticdag.linear.learn import Learned
-from analyticdag.linear.misfit import dependence_of
 from analyticdag.linear.prepare import Fit
-from analyticdag.linear.refine import SearchTable
-from analyticdag.linear.shape import told
-from analyticdag.noise_shape import SURE
+from analyticdag.moments import Moments
+from analyticdag.orders import canonical_order
 from analyticdag.search.gaps import Gaps, edge_gaps
-from analyticdag.search.setting import make_setting
+from analyticdag.search.setting import Setting, make_setting
 
 # Edges times columns, times `effort`: beyond, doing without each edge takes longer than the search.
 LARGEST = 100_000
 # Gaps beyond this say nothing more, and no simulation says that anything is surer.
 _SURE, SUREST = 1e4, 0.999
-# Why an edge points as it does, where the score says how sure that is.
-_BY_SCORE = (
-    FixedBy.COLLIDER,
-    FixedBy.ORIENTATION_RULES,
-    FixedBy.INTERVENTIONS,
-    FixedBy.EQUAL_VARIANCES,
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,102 +121,102 @@ DIRECTED = Directed(b=0.972, dependence=1.01)
 
 @dataclass(frozen=True, eq=False)
 class Probabilities:
-    """Of the edges of a graph, as (d, d) matrices; `excess` is the median over its edges."""
+    """Of the edges of a graph, as (d, d) matrices."""
 
     joined: FloatArray
     directed: FloatArray
-    excess: float
 
 
-def edge_probabilities(fit: Fit, learned: Learned) -> Probabilities | None:
-    """Return how probable the edges are; None without a search, or of too large a graph."""
-    evidence = edge_evidence(fit, learned)
-    if evidence is None:
+@dataclass(frozen=True, eq=False)
+class EdgeJudge:
+    """What probabilities are made from: no rows any more, and nothing that the model has not."""
+
+    moments: Moments
+    masks: EdgeMasks
+    order: IntArray  # the columns in an order that does not depend on their places
+    adjacency: BoolArray
+    open_edges: BoolArray | None
+    noise: float | None  # the noise variance that all columns share; None: each has its own
+    price: float
+    dependence: float
+
+    @property
+    def excess(self) -> float:
+        """By what evidence is divided."""
+        return 1.0 + JOINED.dependence * self.dependence
+
+    def evidence(self) -> Evidence:
+        """Return what speaks for the edges, and against the model."""
+        setting = make_setting(
+            self.moments.in_order(self.order),
+            "unequal" if self.noise is None else "equal",
+            self.price,
+            **vars(self.masks.in_order(self.order)),  # allowed, required, max_parents
+            noise=1.0 if self.noise is None else self.noise,
+        )
+        gaps, edges = gaps_of(setting, self.order, self.adjacency, self.open_edges), self.adjacency
+        near = sparse.csr_array((edges | edges.T).astype(float))
+        return Evidence(
+            apart=gaps.apart[edges],
+            turned=gaps.turned[edges],
+            common=(near @ near).toarray()[edges],
+            price=np.full(edges.sum(), self.price),
+            dependence=np.full(edges.sum(), self.dependence),
+        )
+
+    @cached_property
+    def probabilities(self) -> Probabilities:
+        """How probable the edges are."""
+        evidence, edges = self.evidence(), self.adjacency
+        joined = JOINED.probability(evidence)
+        directed = joined * DIRECTED.probability(evidence)
+        joined[np.isinf(evidence.apart)] = np.nan  # required: nothing that the data could say
+        found = np.zeros((2, *edges.shape))
+        found[:, edges] = np.minimum(joined, SUREST), np.minimum(directed, SUREST)
+        return Probabilities(found[0], found[1])
+
+
+def is_judged(fit: Fit, learned: Learned) -> bool:
+    """Whether edges get probabilities: not without a search, nor in too large a graph."""
+    edges = learned.finished.adjacency
+    size = int(edges.sum()) * len(edges)
+    return bool(learned.trace.search) and 0 < size <= LARGEST * max(fit.options.effort, 1.0)
+
+
+def gaps_of(
+    setting: Setting, order: IntArray, adjacency: BoolArray, open_edges: BoolArray | None
+) -> Gaps:
+    """Return what the edges of a graph are worth; the setting has its nodes in another order."""
+    own = np.ascontiguousarray(adjacency[np.ix_(order, order)])
+    found, back = edge_gaps(setting, own, topological_order(own)), np.argsort(order)
+    apart, turned = (gaps[np.ix_(back, back)] for gaps in (found.apart, found.turned))
+    if open_edges is not None:
+        # A member of the class that has the edge the other way costs the same; a search that turns
+        # one edge may miss it, where others have to turn with it.
+        turned[open_edges] = 0.0
+    return Gaps(apart, turned)
+
+
+def edge_judge(fit: Fit, learned: Learned) -> EdgeJudge | None:
+    """Return what the probabilities of a graph are made from; None where there are none."""
+    if not is_judged(fit, learned):
         return None
-    joined = JOINED.probability(evidence)
-    directed = joined * DIRECTED.probability(evidence)
-    joined[np.isinf(evidence.apart)] = np.nan  # required: nothing that the data could say
-    found, edges = np.zeros((2, *learned.finished.adjacency.shape)), learned.finished.adjacency
-    found[:, edges] = np.minimum(joined, SUREST), np.minimum(directed, SUREST)
-    excess = float(np.median(JOINED.excess(evidence)))
-    return Probabilities(found[0], found[1], excess)
+    moments, weights = fit.statistics.moments, learned.finished.weights
+    adjacency, equal = learned.finished.adjacency, learned.loss.score == "equal"
+    left = moments.residual_variances(weights) if equal else None
+    return EdgeJudge(
+        moments,
+        fit.masks,
+        canonical_order(fit.seen.S),
+        adjacency,
+        open_edges=None if equal else fit.open_edges(adjacency),
+        noise=None if left is None else float(np.average(left, weights=moments.samples_of)),
+        price=learned.trace.edge_price(learned.loss.name),
+        dependence=fit.statistics.n_samples * fit.misfit.dependence(weights),
+    )
 
 
 def edge_evidence(fit: Fit, learned: Learned) -> Evidence | None:
     """Return what speaks for the edges of a graph that was searched, and against the model."""
-    edges = learned.finished.adjacency
-    size = int(edges.sum()) * len(edges)
-    if not learned.trace.search or not size or size > LARGEST * max(fit.options.effort, 1.0):
-        return None
-    price = learned.trace.edge_price(learned.loss.name)
-    gaps = _gaps(fit, learned, price)
-    misfit = fit.statistics.n_samples * dependence_of(fit.statistics, learned.finished.weights)
-    near = sparse.csr_array((edges | edges.T).astype(float))
-    return Evidence(
-        apart=gaps.apart[edges],
-        turned=gaps.turned[edges],
-        common=(near @ near).toarray()[edges],
-        price=np.full(edges.sum(), price),
-        dependence=np.full(edges.sum(), misfit),
-    )
-
-
-def _gaps(fit: Fit, learned: Learned, price: float) -> Gaps:
-    """Return what the edges are worth, from a search that does not depend on columns' places."""
-    table = SearchTable.of(fit)
-    places = np.ix_(table.order, table.order)
-    adjacency: BoolArray = np.ascontiguousarray(learned.finished.adjacency[places])
-    residuals = table.moments.residual_variances(learned.finished.weights[places])
-    equal = learned.loss.score == "equal"
-    setting = make_setting(
-        table.moments,
-        "equal" if equal else "unequal",
-        price,
-        table.masks.allowed,
-        table.masks.required,
-        table.masks.max_parents,
-        noise=float(np.average(residuals, weights=table.moments.samples_of)),
-    )
-    gaps = edge_gaps(setting, adjacency, topological_order(adjacency))
-    apart, turned = table.back_matrix(gaps.apart), table.back_matrix(gaps.turned)
-    if not equal:
-        # A member of the class that has the edge the other way costs the same; a search that turns
-        # one edge may miss it, where others have to turn with it.
-        turned[fit.open_edges(learned.finished.adjacency)] = 0.0
-    return replace(gaps, apart=apart, turned=turned)
-
-
-def with_sure_claims(learned: Learned, found: Probabilities | None) -> Learned:
-    """Return what was learned, with directions by the shape of noise at probable edges only."""
-    shaped = learned.shaped
-    if shaped is None:
-        return learned
-    if found is not None:
-        shaped = shaped.where(~(found.joined < SURE))
-    choice = learned.choice and replace(learned.choice, shape=told(shaped))
-    return replace(learned, shaped=shaped, choice=choice)
-
-
-def with_probabilities(
-    edges: tuple[Edge, ...], places: list[tuple[int, int]], found: Probabilities | None
-) -> tuple[Edge, ...]:
-    """Return the edges with their probabilities; a known direction is as sure as its edge."""
-    if found is None:
-        return edges
-    return tuple(_with(edge, *place, found) for edge, place in zip(edges, places, strict=True))
-
-
-def _with(edge: Edge, i: int, j: int, found: Probabilities) -> Edge:
-    joined, directed = float(found.joined[i, j]), None
-    if np.isnan(joined):
-        return edge
-    if edge.fixed_by is FixedBy.KNOWLEDGE:
-        directed = joined
-    elif edge.fixed_by in _BY_SCORE and not _against_score(edge):
-        directed = float(found.directed[i, j])
-    return edge._replace(probability=joined, direction_probability=directed)
-
-
-def _against_score(edge: Edge) -> bool:
-    """Whether the noise turned an edge that the covariances had fixed the other way."""
-    return edge.fixed_by in FIXED_IN_CLASS and edge.margin is not None
+    judge = edge_judge(fit, learned)
+    return None if judge is None else judge.evidence()

@@ -28,7 +28,6 @@ from analyticdag.fitting.design import CUTS, LEVELS, Design, Reading
 from analyticdag.fitting.finish import Finished
 from analyticdag.graphs import topological_order
 from analyticdag.least_squares import block_slopes, weights_on_parents
-from analyticdag.linear.misfit import effect_floor
 from analyticdag.linear.prepare import Fit
 from analyticdag.linear.refine import SearchTable, refine, starting_orders
 from analyticdag.losses import UnequalVariances
@@ -186,7 +185,7 @@ def _searched(
     floor = asked
     if asked is None:
         W = weights_on_parents(fit.statistics.moments, table.back_matrix(best.adjacency))
-        floor = effect_floor(fit.statistics, W)
+        floor = fit.misfit.floor(W)
         if effect_price(floor, n, equal=False) > best.price and not best.interrupted:
             best = _blocks(fit, table, design, moments, starts, floor, effort)
     record = SearchRecord(

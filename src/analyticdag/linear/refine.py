@@ -14,7 +14,6 @@ from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.fitting.finish import Finished
 from analyticdag.graphs import topological_order
 from analyticdag.knowledge import EdgeMasks
-from analyticdag.linear.misfit import effect_floor
 from analyticdag.linear.prepare import Fit
 from analyticdag.losses import LossTraits
 from analyticdag.moments import Moments
@@ -126,7 +125,7 @@ def refine(
         starts |= starting_orders(table, equal=loss.score == "equal")
 
     def by_rows(weights: FloatArray) -> float:
-        return effect_floor(fit.statistics, table.back_matrix(weights))
+        return fit.misfit.floor(table.back_matrix(weights))
 
     effort = fit.options.effort if like is None else 0.0
     best = _search(fit, table, loss, starts, gamma, by_rows if least is None else least, effort)
@@ -152,7 +151,7 @@ def with_floor(
     (finished, record), n = found, fit.statistics.n_samples
     if fit.options.min_effect is not None or record.interrupted:
         return found
-    floor = effect_floor(fit.statistics, finished.weights)
+    floor = fit.misfit.floor(finished.weights)
     if effect_price(floor, n, equal=loss.score == "equal") <= record.price:
         return found
     best = {"without a floor": topological_order(finished.adjacency)}

@@ -49,7 +49,13 @@ def turn_by_shape(
         return cpdag != 0, orient_with_knowledge(cpdag, allowed) != 0
 
     question = partial(
-        _asked, dag=dag, class_of=class_of, masks=fit.masks, perturbed=perturbed, price=price
+        _asked,
+        dag=dag,
+        class_of=class_of,
+        masks=fit.masks,
+        perturbed=perturbed,
+        price=price,
+        gaps=statistics.has_gaps,
     )
     shaped = statistics.rows.ask(question)
     if shaped is None or np.array_equal(shaped.member, dag):
@@ -69,9 +75,11 @@ def _asked(
     masks: EdgeMasks,
     perturbed: BoolArray | None,
     price: float,
+    gaps: bool,
 ) -> Shaped | None:
     """Ask the rows without gaps; None where they are too few, or count more or less than once."""
-    used = evenly(np.flatnonzero(np.isfinite(rows).all(axis=1)), _ROWS)
+    full = np.flatnonzero(np.isfinite(rows).all(axis=1)) if gaps else np.arange(len(rows))
+    used = evenly(full, _ROWS)
     used = used[_distinct(rows[used])]
     rows, perturbed = rows[used], None if perturbed is None else perturbed[used]
     if weights is not None or len(rows) < _FEWEST:

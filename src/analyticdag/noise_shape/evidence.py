@@ -115,25 +115,22 @@ def _dependence(u: FloatArray, X: FloatArray) -> FloatArray:
     """
     size = np.abs(u) - float(np.sign(u).mean()) * u
     bend = u * u * u - 3.0 * float(np.mean(u * u)) * u
-    distance, bent = _beside_line(np.abs(X), X), _beside_line(X * X * X, X)
-    pairs = ((size, X), (bend, X), (u, distance), (u, bent), (size, distance))
-    largest = np.max([np.abs(_correlations(*pair)) for pair in pairs], axis=0)
+    noise, x = _centred(np.concatenate([u, size, bend])), _centred(X)
+    square = np.einsum("kn,kn->k", x, x)
+    found = [_correlations(noise[1:], x)]
+    for values, rows in ((np.abs(X), slice(0, 2)), (X * X * X, slice(0, 1))):
+        beside = _centred(values)  # what is left of them by a line through x
+        slope = np.einsum("kn,kn->k", beside, x) / np.where(square > 0.0, square, 1.0)
+        beside -= slope[:, None] * x
+        found.append(_correlations(noise[rows], beside))
+    largest: FloatArray = np.abs(np.concatenate(found)).max(axis=0)
     return largest * np.sqrt(u.shape[1])
 
 
-def _beside_line(values: FloatArray, X: FloatArray) -> FloatArray:
-    """Return what is left of each row of values by a line through that of X."""
-    left, centred = _centred(values), _centred(X)
-    square = np.einsum("kn,kn->k", centred, centred)
-    slope = np.einsum("kn,kn->k", left, centred) / np.where(square > 0.0, square, 1.0)
-    return left - centred * slope[:, None]
-
-
 def _correlations(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Return the correlations of the one row of a with each of b."""
-    a, b = _centred(a), _centred(b)
-    size = np.linalg.norm(a) * np.linalg.norm(b, axis=1)
-    return (b @ a[0]) / np.where(size > 0.0, size, 1.0)
+    """Return the correlations of each row of a with each of b; both are centred."""
+    size = np.outer(np.linalg.norm(a, axis=1), np.linalg.norm(b, axis=1))
+    return (a @ b.T) / np.where(size > 0.0, size, 1.0)
 
 
 def _centred(rows: FloatArray) -> FloatArray:

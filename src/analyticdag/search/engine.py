@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 from analyticdag._threads import in_threads
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.graphs import topological_order
+from analyticdag.least_squares import weights_of
 from analyticdag.moments import Moments
 from analyticdag.orders import consistent_order
 from analyticdag.search.graph import Graph, Search, best_parts, least_squares, suspects
@@ -38,7 +39,6 @@ from analyticdag.search.setting import (
     make_setting,
 )
 from analyticdag.search.starts import cheap_starts, named_rng, with_noise
-from analyticdag.search.steps.given import PATIENT
 from analyticdag.search.steps.local import DRAWS
 
 # With equal variances and fewer rows than nodes, graphs up to this size are searched on. ER2, own
@@ -61,9 +61,6 @@ COMBINED = "combined"  # label of runs that began with the best parts of others
 SAME = 1e-9
 # Effects are weak where they speak for a price this much lower.
 NOTICEABLE = 0.5
-# With equal variances: how many faint parents a regression may take that is only tried. What a node
-# cannot explain must not be explained by hundreds of accidents.
-TRIED_PATIENCE = 2
 # Starts that meet in one graph differ by rounding, which must not rank them: decimals that count.
 TIES = 6
 
@@ -163,9 +160,11 @@ def search_orders(
     work = Work(moments, dict(starts), random_state, n_jobs, effort, progress or silent, stop)
     work.tell(f"order search from {len(starts)} starts: {', '.join(starts)}")
     runs = local_runs(setting, starts, n_jobs, stop)
-    first, W = runs[0], work.weights(setting, runs)
+    first, regressions = runs[0], least_squares(setting, runs[0].graph, moments)
+    W = weights_of(regressions, len(cov))
     least = least.after(W)
-    fair = least.excess * fair_price(setting.edge_gains(W != 0.0) / least.excess, price, len(cov))
+    gains = setting.gains_in(regressions, moments)
+    fair = least.excess * fair_price(gains / least.excess, price, len(cov))
     final = max(fair if automatic else price, least.price)
     weak = max(fair, least.price) < setting.penalty - NOTICEABLE
     if final > setting.penalty or (weak and (automatic or setting.equal)):
@@ -197,7 +196,7 @@ class Work:
 
     def weights(self, setting: Setting, runs: list[Run]) -> FloatArray:
         """Weights of the best graph."""
-        return least_squares(setting, runs[0].graph, self.moments)
+        return weights_of(least_squares(setting, runs[0].graph, self.moments), setting.n_nodes)
 
     def iterated(self, setting: Setting, runs: list[Run]) -> list[Run]:
         """Iterated search from the best runs, then from random orders, until the best comes back.
@@ -328,7 +327,7 @@ def search_locally(setting: Setting, label: str, order: IntArray, stop: Stop) ->
     initial, nodes = search.graph.score(setting), np.array(order)
     if setting.equal and not setting.thorough:
         nodes = nodes[suspects(setting, search.graph)[nodes]]
-    search.descend(nodes, setting.rules(patience=TRIED_PATIENCE if setting.equal else PATIENT))
+    search.descend(nodes, setting.trial_rules())
     local = search.graph.score(setting)
     return Run(label, search.graph, initial, local, local, time.perf_counter() - began)
 
@@ -338,7 +337,7 @@ def search_on(setting: Setting, run: Run, rng: np.random.Generator, stop: Stop) 
     began = time.perf_counter()
     d = len(run.graph.order)
     search = open_search(setting, run.graph.order, stop)
-    rules = setting.rules(patience=TRIED_PATIENCE if setting.equal else PATIENT)
+    rules = setting.trial_rules()
     for _ in range(ROUNDS):
         if search.disturb(rng.random((max(d // 2, 1), DRAWS)), rules) >= 0.0:
             break
@@ -373,7 +372,7 @@ def select_parents(
     setting, _ = with_noise(setting, stop)
     start = consistent_order(checked_order(order, len(cov), "order"), setting.required)
     (search,) = in_threads(lambda begin: open_search(setting, begin, stop), [start], 1, stop)
-    return least_squares(setting, search.graph, moments)
+    return weights_of(least_squares(setting, search.graph, moments), len(cov))
 
 
 def contribution(run: Run) -> Contribution:

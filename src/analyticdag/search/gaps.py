@@ -64,7 +64,7 @@ def _lower(
     stop: Stop,
 ) -> None:
     """Lower the gaps to the cost of the best graph found without every edge."""
-    (tails, heads), d, rules = edges, len(order), setting.rules()
+    (tails, heads), d, rules = edges, len(order), setting.trial_rules()
     # A table of its own: edges are ruled out in it one by one.
     known = np.zeros((d, d), np.bool_) if setting.forbidden is None else setting.forbidden.copy()
     search = Search(replace(setting, forbidden=known), order, stop)

@@ -20,7 +20,7 @@ from scipy.sparse.csgraph import connected_components
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.graphs import is_dag, strong_components
-from analyticdag.least_squares import weights_on_parents
+from analyticdag.least_squares import Regressions, regressions_of
 from analyticdag.moments import Moments
 from analyticdag.search import kernels
 from analyticdag.search.kernels import Stop
@@ -119,12 +119,12 @@ def suspects(setting: Setting, graph: Graph) -> BoolArray:
     return suspicious | (suspicious[np.where(used, parents, 0)] & used).any(axis=1)
 
 
-def least_squares(setting: Setting, graph: Graph, moments: Moments) -> FloatArray:
-    """Weights of every node on its parents, in the units of the moments."""
+def least_squares(setting: Setting, graph: Graph, moments: Moments) -> list[Regressions]:
+    """Every node on its parents, in the units of the moments."""
     edges = graph.adjacency
     if setting.required is not None:
         edges |= setting.required  # a required parent that others determine is in no regression
-    return weights_on_parents(moments, edges)
+    return list(regressions_of(moments, edges))
 
 
 def best_parts(setting: Setting, graphs: list[BoolArray]) -> BoolArray:

@@ -13,6 +13,7 @@ sum_j n r_j / s2 + penalty * |pa_j|, and that sum is what moves are judged by.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
@@ -23,13 +24,16 @@ from analyticdag._parameters import shown, whole
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag._validation import check_symmetric, correlations, covariance_matrix
 from analyticdag.errors import KnowledgeError, ParameterError
-from analyticdag.least_squares import regressions_of
+from analyticdag.least_squares import Regressions, regressions_of
 from analyticdag.moments import Moments
 from analyticdag.search import kernels
 from analyticdag.search.steps.given import COLLINEAR, PATIENT
 
 ScoreName: TypeAlias = Literal["unequal", "equal"]
 
+# With equal variances: how many faint parents a regression may take that is only tried. What a node
+# cannot explain must not be explained by hundreds of accidents.
+TRIED_PATIENCE = 2
 # The extended BIC's gamma as it is usual, for graphs that are given and for other programs. The
 # search lets the data choose (`price.py`).
 _GAMMA: dict[str, float] = {"unequal": 1.0, "equal": 0.75}
@@ -107,6 +111,10 @@ class Setting:
         noise = self.noise if noise is None else noise
         return kernels.Rules(self.penalty, noise, self.price, self.cap, patience)
 
+    def trial_rules(self) -> kernels.Rules:
+        """What a parent must be worth where a move is only tried."""
+        return self.rules(patience=TRIED_PATIENCE if self.equal else PATIENT)
+
     @property
     def data(self) -> kernels.Data:
         """Covariances, rows and knowledge for the kernels; nothing is copied."""
@@ -139,11 +147,14 @@ class Setting:
         values = self.moments.samples_of * np.log(np.maximum(left, COLLINEAR * own) / own)
         return (values + self.penalty * some.sum(axis=0))[nodes]
 
-    def edge_gains(self, graph: BoolArray) -> FloatArray:
-        """What each edge of a graph gains, its price not counted."""
-        samples, gains = self.moments.samples_of, [np.empty(0)]
-        own = self.moments.own_variances
-        for found in regressions_of(self.moments, graph):
+    def gains_in(self, regressions: Iterable[Regressions], moments: Moments) -> FloatArray:
+        """What each edge of a graph gains, its price not counted, by regressions on parents.
+
+        Only for equal variances do the units of the moments matter: they are the setting's then.
+        """
+        samples, gains = moments.samples_of, [np.empty(0)]
+        own = moments.own_variances
+        for found in regressions:
             n = samples[found.nodes, None].astype(np.float64)
             worth = found.slopes**2 / found.precisions
             if self.noise is None:

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import replace
+from statistics import median
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import linalg
+from scipy.linalg import blas
 
-from analyticdag._threads import in_threads
+from analyticdag._threads import in_threads, one_blas_thread
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.moments import Moments
 from analyticdag.orders import consistent_order, precedence, r2_order
@@ -38,6 +39,8 @@ TIE = 0.04
 SPARE = 0.1
 # Beyond that, regressions are given up after this many faint parents.
 PATIENCE = 40
+# Up to so many nodes the layers take some milliseconds, which nobody wants to interrupt.
+QUICK = 200
 # A node is fitted again when a new one explains this many standard errors, squared.
 NOTICED = 6.0
 
@@ -99,7 +102,7 @@ class Rest:
             for node in nodes if len(nodes) > 1 else ():
                 self.place(np.array([node]))
             return
-        new = linalg.solve_triangular(corner, rows, lower=True, check_finite=False)
+        new = blas.dtrsm(1.0, corner, rows, lower=True)
         self.factor[self.size : self.size + len(nodes)] = new
         self.size += len(nodes)
         self.variances -= np.einsum("ij,ij->j", new, new)
@@ -160,10 +163,13 @@ def with_noise(setting: Setting, stop: Stop) -> tuple[Setting, IntArray | None]:
     before = setting.required
     if setting.forbidden is not None:
         before = precedence(~setting.forbidden, setting.required)
-    # On a thread, so that this one can be interrupted.
-    ((order, noise),) = in_threads(
-        lambda mask: layered_order(setting, mask, stop), [before], 1, stop
-    )
+    if setting.n_nodes <= QUICK:
+        with one_blas_thread():
+            order, noise = layered_order(setting, before, stop)
+    else:  # on a thread, so that this one can be interrupted
+        ((order, noise),) = in_threads(
+            lambda mask: layered_order(setting, mask, stop), [before], 1, stop
+        )
     return replace(setting, noise=noise), order
 
 
@@ -186,7 +192,7 @@ def layered_order(setting: Setting, before: BoolArray | None, stop: Stop) -> tup
             waits = waits - before[layer].sum(axis=0)
         rest.place(layer)
         known = levels[~unplaced & (levels > 0)]
-        noise = float(np.median(known)) if len(known) > 0 else noise
+        noise = median(known.tolist()) if len(known) > 0 else noise
     order[last:] = np.flatnonzero(unplaced)  # none, unless asked to stop
     return consistent_order(order, before), noise
 

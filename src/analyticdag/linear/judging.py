@@ -1,0 +1,93 @@
+"""`edges_`: described by the fit, judged when somebody first asks for them.
+
+How probable an edge is takes three short searches (`probabilities.py`). Of 200 columns that is as
+much time as the fit of 100,000 rows needs for all else, and many fits (for a score, a prediction,
+another graph) are never asked. No rows are needed for it, so that it can be done later. Only where
+the shape of the noise claims directions the fit asks itself: it claims those of probable edges.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Protocol
+
+import numpy as np
+
+from analyticdag._threads import one_blas_thread
+from analyticdag._typing import BoolArray
+from analyticdag.fitting.edges import FIXED_IN_CLASS, Edge, FixedBy
+from analyticdag.linear.learn import Learned
+from analyticdag.linear.probabilities import Probabilities
+from analyticdag.linear.shape import told
+from analyticdag.noise_shape import SURE
+
+# Why an edge points as it does, where the score says how sure that is.
+_BY_SCORE = (
+    FixedBy.COLLIDER,
+    FixedBy.ORIENTATION_RULES,
+    FixedBy.INTERVENTIONS,
+    FixedBy.EQUAL_VARIANCES,
+)
+
+
+class Judge(Protocol):
+    """What says how probable the edges of a graph are, in the order of its matrix."""
+
+    @property
+    def adjacency(self) -> BoolArray: ...  # noqa: D102
+    @property
+    def excess(self) -> float: ...  # noqa: D102
+    @property
+    def probabilities(self) -> Probabilities: ...  # noqa: D102
+
+
+class HasJudgedEdges:
+    """An estimator whose edges are judged when they are first asked for."""
+
+    _edges: tuple[Edge, ...]
+    _judge: Judge | None
+
+    @property
+    def edges_(self) -> tuple[Edge, ...]:
+        """What is known about every edge; how probable it is, is found out at the first look."""
+        if self._judge is not None:
+            with one_blas_thread():
+                self.edges_ = _judged(self._edges, self._judge)
+        return self._edges
+
+    @edges_.setter
+    def edges_(self, edges: tuple[Edge, ...]) -> None:
+        self._edges, self._judge = edges, None
+
+
+def with_sure_claims(learned: Learned, judge: Judge | None) -> Learned:
+    """Return what was learned, with directions by the shape of noise at probable edges only."""
+    shaped = learned.shaped
+    if shaped is None:
+        return learned
+    if judge is not None and shaped.claims:
+        shaped = shaped.where(~(judge.probabilities.joined < SURE))
+    choice = learned.choice and replace(learned.choice, shape=told(shaped))
+    return replace(learned, shaped=shaped, choice=choice)
+
+
+def _judged(edges: tuple[Edge, ...], judge: Judge) -> tuple[Edge, ...]:
+    """Return the edges with their probabilities; a known direction is as sure as its edge."""
+    places, found = np.argwhere(judge.adjacency).tolist(), judge.probabilities
+    return tuple(_with(edge, i, j, found) for edge, (i, j) in zip(edges, places, strict=True))
+
+
+def _with(edge: Edge, i: int, j: int, found: Probabilities) -> Edge:
+    joined, directed = float(found.joined[i, j]), None
+    if np.isnan(joined):
+        return edge
+    if edge.fixed_by is FixedBy.KNOWLEDGE:
+        directed = joined
+    elif edge.fixed_by in _BY_SCORE and not _against_score(edge):
+        directed = float(found.directed[i, j])
+    return edge._replace(probability=joined, direction_probability=directed)
+
+
+def _against_score(edge: Edge) -> bool:
+    """Whether the noise turned an edge that the covariances had fixed the other way."""
+    return edge.fixed_by in FIXED_IN_CLASS and edge.margin is not None
