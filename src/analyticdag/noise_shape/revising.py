@@ -13,8 +13,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.csgraph import breadth_first_order
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.knowledge import EdgeMasks
@@ -134,7 +132,12 @@ class Reviser:
 
 def _after(graph: BoolArray, node: int) -> IntArray:
     """Return a node and all that it leads to."""
-    return breadth_first_order(sparse.csr_array(graph), node, return_predecessors=False)
+    # A sparse matrix for scipy's search would take longer to make than all of this.
+    reached, front = np.zeros(len(graph), dtype=bool), np.array([node])
+    while len(front):
+        reached[front] = True
+        front = np.flatnonzero(graph[front].any(axis=0) & ~reached)
+    return np.flatnonzero(reached)
 
 
 def _near(graph: BoolArray, i: int, j: int) -> BoolArray:
