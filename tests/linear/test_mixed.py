@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from analyticdag import AnalyticDAG
+from analyticdag._validation import correlations
 from analyticdag.effects import total_effect
 from analyticdag.errors import IgnoredParameterWarning, ParameterError
 from analyticdag.fitting.design import CUTS, LEVELS, Design
@@ -73,6 +74,64 @@ def test_the_better_reading_is_taken_and_said() -> None:
         plans[mechanism] = AnalyticDAG().fit(frame_of(drawn)).trace_.plan
     assert plans["linear"].startswith("discrete columns as cuts of normal variables, better by")
     assert plans["conditional"].startswith("discrete columns by their levels, better by")
+
+
+def cut_beside_nominal() -> tuple[Any, tuple[str, ...]]:
+    """A chain a -> z -> b, of which z is cut and its order lost; colours act in two ways."""
+    rng = np.random.default_rng(8)
+    n = 2000
+    a, colour = rng.standard_normal(n), rng.integers(0, 3, n)
+    z = a + rng.standard_normal(n)
+    b = z + rng.standard_normal(n)
+    c, d = (np.array(act)[colour] + rng.standard_normal(n) for act in ([0, 1, 1], [0, 1, -1]))
+    grade = np.array(["m", "k", "p", "l"])[np.digitize(z, [-1.0, 0.0, 1.0])]
+    words = np.array(["red", "green", "blue"])[colour]
+    frame = pandas.DataFrame({"a": a, "grade": grade, "b": b, "colour": words, "c": c, "d": d})
+    return frame, ("number", "category", "number", "category", "number", "number")
+
+
+def test_a_category_that_lost_its_order_is_read_as_a_cut() -> None:
+    frame, _ = cut_beside_nominal()
+    model = AnalyticDAG().fit(frame)
+    joined = {frozenset(edge) for edge in model.graph_.edges}
+    # By its levels alone the grade would leave a and b joined.
+    expected = [("a", "grade"), ("grade", "b"), ("colour", "c"), ("colour", "d")]
+    assert joined == {frozenset(pair) for pair in expected}
+    assert "as cuts of normal variables, better" in model.trace_.plan
+
+
+def test_only_a_category_with_one_score_is_a_cut() -> None:
+    frame, kinds = cut_beside_nominal()
+    recipe = AnalyticDAG().fit(frame).recipe_
+    assert recipe is not None
+    values = np.column_stack(
+        [
+            column.scored(
+                np.array([column.levels.index(text) for text in frame[column.name]]) * 1.0
+            )
+            if column.kind == "category"
+            else frame[column.name]
+            for column in recipe.columns
+        ]
+    )
+    levels, cuts = Design.of(values, kinds).readings(values)
+    assert levels.design.sizes.tolist() == [1, 3, 1, 2, 1, 1]
+    assert cuts.design.sizes.tolist() == [1, 1, 1, 2, 1, 1]
+    assert cuts.moments.S.shape == (7, 7)
+    # What the levels make of the score is its correlation with all others.
+    assert cuts.scores is not None
+    blend = cuts.scores.blend
+    made = correlations(blend.T @ cuts.scores.levels @ blend)
+    assert np.allclose(made, cuts.scores.R, atol=1e-9)
+
+
+def test_no_direction_is_read_from_the_variances_of_yes_no_columns() -> None:
+    """Without intercepts all variances are near 1/4, which looks like equal noise."""
+    for seed in range(3):
+        drawn = simulate("ER1", n_nodes=8, n_samples=2000, noise="binary", seed=[22, seed])
+        model = AnalyticDAG().fit(drawn.data)
+        assert model.loss_ == "likelihood-nv"
+        assert model.loss_choice_ is None or "discrete column" in model.loss_choice_.reason
 
 
 @pytest.mark.parametrize("mechanism", ["linear", "conditional"])

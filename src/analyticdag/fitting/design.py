@@ -4,13 +4,17 @@
     Design.readings(...)          the moments that a search may take
 
 A number is a column; so are yes/no and ordered columns; a category is a block with a column for
-each level but the most frequent. Yes/no and ordered columns can be read in two ways:
+each level but the most frequent. Discrete columns can be read in two ways:
 
 | reading    | a yes/no or ordered column is           | right where                               |
 |------------|-----------------------------------------|-------------------------------------------|
 | "levels"   | its codes, as numbers                   | the level itself is cause or effect       |
 | "cuts"     | a cut of a normal variable that was not | the level records a quantity roughly      |
 |            | recorded: polychoric correlations       |                                           |
+
+A category is a cut too where one score explains what its levels explain: between the levels of a
+cut the means of all other columns differ in one direction, and that direction shows the order of
+the levels, which was lost. Other categories are blocks in both readings.
 
 Under the wrong one, what the right graph explains is left unexplained and needs further edges. So
 both are searched, and the better graph is taken (`linear/readings.py`).
@@ -46,6 +50,10 @@ from analyticdag.tables.recipe import DISCRETE, Kind
 
 LEVELS, CUTS = "levels", "cuts"
 _CUT_KINDS = (Kind.YES_NO, Kind.ORDERED)
+# A category is taken for a cut where its score explains so much of what its levels explain. In 72
+# categories of cut tables the least was 0.95, in 72 of conditional ones half had less than 0.7 and
+# nine in ten less than 0.9 (own seeds, 500 to 10,000 rows).
+_AS_MUCH = 0.93
 # Rows that are looked at first: of numbers, three are different nearly always.
 _FIRST = 100
 
@@ -53,19 +61,23 @@ _FIRST = 100
 @dataclass(frozen=True, eq=False)
 class Scores:
     """What is observed of cuts: correlations R of scores and their variances, times n; the series
-    that leads from latent correlations to these."""
+    that leads from latent correlations to these. `levels` are the correlations with a column for
+    each level of every category, `blend` (columns of levels, scores) makes scores of these."""
 
     R: FloatArray
     variance: FloatArray
     series: FloatArray
     n_samples: int
+    levels: FloatArray
+    blend: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """A way to read discrete columns: its name, and moments of the columns of all nodes."""
+    """A way to read discrete columns: its name, the columns of all nodes and their moments."""
 
     name: str
+    design: Design
     moments: Moments
     scores: Scores | None = None
 
@@ -141,10 +153,11 @@ class Design(NodeColumns):
     ) -> tuple[Reading, ...]:
         """Return the readings of these rows: without interventions, the second one too."""
         levels = self.by_levels(values, perturbed, weights)
-        found = (Reading(LEVELS, levels),)
-        if not self.cuts or perturbed is not None:
+        found = (Reading(LEVELS, self, levels),)
+        if perturbed is not None:
             return found
-        return (*found, self._latent(self.expanded(values), levels, weights))
+        cut = self._with_cut_categories(values, levels, weights)
+        return (*found, cut._as_cuts(self, values, weights)) if cut.cuts else found
 
     def by_levels(
         self, values: FloatArray, perturbed: BoolArray | None, weights: FloatArray | None
@@ -154,26 +167,82 @@ class Design(NodeColumns):
         mask = None if perturbed is None else perturbed[:, self.node]
         return _moments(rows, mask, weights)
 
-    def _latent(self, rows: FloatArray, levels: Moments, weights: FloatArray | None) -> Reading:
-        """Return moments with latent correlations, in the units of `levels`."""
-        Z = rows.copy()
-        for column, cut in self.cuts.items():
-            Z[:, column] = cut.scored(rows[:, column])
-        scores = _moments(Z, None, weights)
-        series = np.tile(number_series(), (rows.shape[1], 1))
+    def _with_cut_categories(
+        self, values: FloatArray, levels: Moments, weights: FloatArray | None
+    ) -> Design:
+        """Return the design with categories that look like cuts as ordered, by their scores."""
+        R, kinds = correlations(levels.S), list(self.kinds)
+        for k in np.flatnonzero(self.is_block).tolist():
+            own, cut = self.columns_of(k), Cuts.of(values[:, k], weights)
+            if cut is None or levels.S[own, own].min() <= 0.0:
+                continue
+            steps = self._steps(k, cut) * np.sqrt(levels.S[own, own])
+            if _explained_by_score(R, own, self.node != k, steps, levels.n_samples) >= _AS_MUCH:
+                kinds[k] = Kind.ORDERED
+        return self if tuple(kinds) == self.kinds else Design.of(values, tuple(kinds), weights)
+
+    def _steps(self, k: int, cut: Cuts) -> FloatArray:
+        """Return the scores of the levels of a category that have a column, against the other."""
+        own = self.levels[self.columns_of(k)]
+        return cut.scored(own) - cut.scored(np.setdiff1d(cut.levels, own)[:1])
+
+    def _as_cuts(self, levels: Design, values: FloatArray, weights: FloatArray | None) -> Reading:
+        """Return the reading of this design, beside the design that has all categories' levels."""
+        Z, base = self._scored(values), self.by_levels(values, None, weights)
+        moments = _moments(Z, None, weights)
+        series = np.tile(number_series(), (Z.shape[1], 1))
         for column, cut in self.cuts.items():
             series[column] = cut.series
-        R = correlations(scores.S)
-        latent = latent_correlations(R, series)
-        sd = np.sqrt(np.diag(scores.S))
-        unit = (Z - scores.means[0]) / np.where(sd > 0.0, sd, 1.0)
+        R, sd = correlations(moments.S), np.sqrt(np.diag(moments.S))
+        unit = (Z - moments.means[0]) / np.where(sd > 0.0, sd, 1.0)
         variance = score_variances(np.where(np.isnan(unit), 0.0, unit), R, weights)
+        latent = latent_correlations(R, series)
         share = _harmonic(efficiency(variance, latent, series), latent) ** 2
-        size = np.sqrt(np.diag(levels.S))
+        size = np.sqrt(np.diag(base.S))
         S = positive_definite(latent) * np.outer(size, size)
-        counts = np.maximum(np.round(scores.counts * share), 3).astype(np.int64)
-        observed = Scores(R, variance, series, int(scores.counts[0]))
-        return Reading(CUTS, replace(levels, covariances=S[None], counts=counts), observed)
+        counts = np.maximum(np.round(moments.counts * share), 3).astype(np.int64)
+        seen = levels._beside(self, R, values, weights)
+        observed = Scores(R, variance, series, int(moments.counts[0]), *seen)
+        return Reading(CUTS, self, replace(base, covariances=S[None], counts=counts), observed)
+
+    def _scored(self, values: FloatArray) -> FloatArray:
+        """Return the rows of all columns, cuts by their scores."""
+        Z = self.expanded(values)
+        for column, cut in self.cuts.items():
+            Z[:, column] = cut.scored(Z[:, column])
+        return Z
+
+    def _beside(
+        self, cut: Design, R: FloatArray, values: FloatArray, weights: FloatArray | None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return `levels` and `blend` of the scores of `cut`, which have the correlations R."""
+        if cut is self:
+            return R, np.eye(len(R))
+        S = _moments(self._scored(values), None, weights).S
+        blend = np.zeros((len(S), len(R)))
+        for k in range(len(self.sizes)):
+            own, scores = self.columns_of(k), cut.columns_of(k)
+            blend[np.ix_(own, scores)] = np.eye(len(own), len(scores))
+            if self.is_block[k] and not cut.is_block[k]:
+                blend[own, scores[0]] = self._steps(k, cut.cuts[int(scores[0])]) * np.sqrt(
+                    S[own, own]
+                )
+        return correlations(S), blend
+
+
+def _explained_by_score(
+    R: FloatArray, own: IntArray, others: BoolArray, steps: FloatArray, n: int
+) -> float:
+    """Return how much of what a block explains of the other columns its score explains.
+
+    `steps` are the coefficients of the score on the columns of the block in standard units. What
+    chance explains is taken off both.
+    """
+    among, across = R[np.ix_(own, own)], R[np.ix_(own, others)]
+    by_block = float(np.sum(across * np.linalg.lstsq(among, across, rcond=None)[0]))
+    by_score = float(np.sum((steps @ across) ** 2) / (steps @ among @ steps))
+    chance = across.shape[1] / n
+    return (by_score - chance) / max(by_block - chance * len(own), np.finfo(float).tiny)
 
 
 def _moments(rows: FloatArray, mask: BoolArray | None, weights: FloatArray | None) -> Moments:

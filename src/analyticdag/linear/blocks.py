@@ -54,11 +54,10 @@ class BlockTable:
     @classmethod
     def of(cls, fit: Fit, learned: Learned) -> BlockTable:
         """Take the reading that the graph was found with."""
-        design, reading, table = fit.design, learned.reading, SearchTable.of(fit)
-        assert design is not None
+        reading, table = learned.reading, SearchTable.of(fit)
         assert reading is not None
-        ordered, columns = design.in_order(table.order)
-        return cls(table, varying(reading.moments, fit).in_order(columns), ordered.sizes)
+        ordered, columns = reading.design.in_order(table.order)
+        return cls(table, varying(reading, fit).in_order(columns), ordered.sizes)
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,12 +20,13 @@ freedom. Where it looks like one, on data that are not standardised, there is no
 unequal variances to explain, and they need not be searched: `variances_agree`. In large graphs one
 node in 200 is left out of that: it may lack a parent.
 
-Equal variances are never accepted on standardised data, nor where the rows are too few: where even
-variances that differ moderately would hardly be noticed (`_would_be_noticed`). Nor where the
-variances of the columns themselves, of those that the graph joins, differ by no more than chance:
-with equal noise an effect has a larger variance than its causes, and that is what directions are
-read from. Some rows of a standardised table look so, and any data with weak effects; on simulations
-the directions claimed there were right in 6 of 10 edges.
+Equal variances are never accepted on standardised data, nor beside discrete columns: a yes/no
+column has the variance p(1 - p), which says nothing about its causes. Nor where the rows are too
+few: where even variances that differ moderately would hardly be noticed (`_would_be_noticed`). Nor
+where the variances of the columns themselves, of those that the graph joins, differ by no more than
+chance: with equal noise an effect has a larger variance than its causes, and that is what
+directions are read from. Some rows of a standardised table look so, and any data with weak effects;
+on simulations the directions claimed there were right in 6 of 10 edges.
 """
 
 from __future__ import annotations
@@ -182,12 +183,9 @@ def choose_loss(equal: Residuals, unequal: Residuals) -> LossChoice:
 def _barred(residuals: Residuals) -> str:
     """Say why these data cannot show that variances are equal; nothing where they can."""
     statistics, W = residuals.statistics, residuals.W
-    if statistics.ranks:
-        return "ranks have no scale"
-    if statistics.looks_standardised:
-        return "the columns are standardised, and their noise was scaled with them"
-    if cannot_be_equal(statistics):
-        return "what all others leave of some columns is more than others vary at all"
+    before = barred_beforehand(statistics)
+    if before:
+        return before
     if not _would_be_noticed(residuals):
         return (
             f"{statistics.n_samples} rows of {int((~statistics.constant).sum())} columns are too "
@@ -202,7 +200,20 @@ def _barred(residuals: Residuals) -> str:
     return ""
 
 
-def cannot_be_equal(statistics: Statistics) -> bool:
+def barred_beforehand(statistics: Statistics) -> str:
+    """Say why variances cannot be equal, whatever the graph; nothing where they can."""
+    if statistics.ranks:
+        return "ranks have no scale"
+    if statistics.looks_standardised:
+        return "the columns are standardised, and their noise was scaled with them"
+    if statistics.discrete is not None and statistics.discrete.any():
+        return "the variance of a discrete column follows from the shares of its levels"
+    if _differ_by_far(statistics):
+        return "what all others leave of some columns is more than others vary at all"
+    return ""
+
+
+def _differ_by_far(statistics: Statistics) -> bool:
     """Whether columns show, without any graph, that their noise differs by far.
 
     A column varies at least as much as its noise; given all others, at most as much. So with equal

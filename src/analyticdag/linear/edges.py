@@ -74,7 +74,7 @@ def described(fit: Fit, learned: Learned, recipe: Recipe | None) -> Described:
         return Described(W, W, strength, {})
     levels = _levels(fit, design)
     found = mixed_edges(design, levels, adjacency, _labels(design, recipe))
-    near = _near(design, learned.reading, adjacency, learned.trace.edge_price(learned.loss.name))
+    near = _near(learned.reading, adjacency, learned.trace.edge_price(learned.loss.name))
     weights = np.array(found.weights)
     for i, j in np.argwhere(adjacency).tolist():
         if (i, j) not in found.parts:
@@ -128,8 +128,9 @@ def _strength(
     return Strength(error, partial)
 
 
-def _near(design: Design, reading: Reading, adjacency: BoolArray, price: float) -> BoolArray:
+def _near(reading: Reading, adjacency: BoolArray, price: float) -> BoolArray:
     """Return the edges within two standard errors of being dropped, as the reading sees them."""
+    design = reading.design
     strengths = mixed_edges(design, reading.moments, adjacency, ((),) * len(adjacency)).strengths
     n = reading.moments.samples_of[design.first]
     gains = -n * np.log1p(-(np.minimum(strengths, 1.0 - 1e-15) ** 2))

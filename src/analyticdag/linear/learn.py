@@ -33,7 +33,7 @@ from analyticdag.linear.choice import (
     EQUAL,
     LossChoice,
     Residuals,
-    cannot_be_equal,
+    barred_beforehand,
     choose_loss,
     variances_agree,
 )
@@ -209,7 +209,7 @@ def _search(fit: Fit, starts: dict[str, IntArray]) -> _Found:
     if fit.options.loss is not None:
         finished, record = refine(fit, fit.options.traits, starts)
         return _Found(finished, fit.options.traits, (record,))
-    if statistics.looks_standardised or cannot_be_equal(statistics):
+    if barred_beforehand(statistics):
         finished, record = refine(fit, unequal, starts)
         left = Residuals(statistics, finished.weights)
         return _Found(finished, unequal, (record,), choose_loss(left, left))

@@ -62,7 +62,7 @@ def cuts_instead(fit: Fit, levels: BoolArray, price: float) -> Read | None:
     reading = next((one for one in fit.readings if one.name == CUTS), None)
     if reading is None:
         return None
-    moments = varying(reading.moments, fit).scaled(fit.statistics.scale)
+    moments = varying(reading, fit).scaled(fit.statistics.scale)
     cut = replace(fit, statistics=replace(fit.statistics, moments=moments))
     starts = {"levels": topological_order(levels)}
     finished, record = refine(cut, UnequalVariances.traits, starts)
@@ -80,11 +80,9 @@ def search_readings(fit: Fit) -> Read:
     Readings differ by far more than what a longer search finds: a short one of each decides, and
     the better one is searched on.
     """
-    table, design = SearchTable.of(fit), fit.design
-    assert design is not None
-    ordered, columns = design.in_order(table.order)
+    table = SearchTable.of(fit)
     starts = starting_orders(table, equal=False)
-    search = partial(_searched, fit, table, ordered, columns)
+    search = partial(_searched, fit, table)
     only = len(fit.readings) == 1
     found: dict[str, Read] = {}
     for reading in fit.readings:
@@ -133,18 +131,18 @@ def _costs(
     design, scores = fit.design, reading.scores
     assert design is not None
     assert scores is not None
-    prices = block_prices(price, design.sizes)
-    costs = {}
+    costs, apart = {}, reading.design.node[:, None] < reading.design.node
     for name, graph in graphs.items():
         if name == LEVELS:
-            implied = _implied(design, scores.R, graph)
+            sizes, S = design.sizes, _implied(design, scores.levels, graph)
+            implied = correlations(scores.blend.T @ S @ scores.blend)
         else:
-            latent = correlations(reading.moments.S)
-            implied = _implied(design, latent, graph)
-            implied = score_correlations(np.clip(implied, -MOST, MOST), scores.series)
+            sizes, latent = reading.design.sizes, correlations(reading.moments.S)
+            implied = np.clip(_implied(reading.design, latent, graph), -MOST, MOST)
+            implied = score_correlations(implied, scores.series)
         left = (scores.R - implied) ** 2 / scores.variance
-        apart = design.node[:, None] < design.node
-        costs[name] = float(scores.n_samples * left[apart].sum() + prices[graph].sum())
+        paid = block_prices(price, sizes)[graph].sum()
+        costs[name] = float(scores.n_samples * left[apart].sum() + paid)
     return costs
 
 
@@ -169,8 +167,6 @@ def _implied(design: Design, R: FloatArray, graph: BoolArray) -> FloatArray:
 def _searched(
     fit: Fit,
     table: SearchTable,
-    design: Design,
-    columns: IntArray,
     reading: Reading,
     starts: dict[str, IntArray],
     effort: float | None,
@@ -179,7 +175,8 @@ def _searched(
 
     Without `effort` the search is a local one, at a price that stays the cautious one.
     """
-    moments = varying(reading.moments, fit).in_order(columns)
+    design, columns = reading.design.in_order(table.order)
+    moments = varying(reading, fit).in_order(columns)
     asked, n = fit.options.min_effect, moments.n_samples
     best = _blocks(fit, table, design, moments, starts, asked or 0.0, effort)
     floor = asked
@@ -230,11 +227,11 @@ def _blocks(
     )
 
 
-def varying(moments: Moments, fit: Fit) -> Moments:
-    """Give constant columns variance one, and nothing in common with others."""
+def varying(reading: Reading, fit: Fit) -> Moments:
+    """Return moments in which constant columns have variance one and nothing in common."""
+    moments = reading.moments
     constant: BoolArray = np.diag(moments.S) <= 0.0
-    if fit.design is not None:
-        constant = constant | fit.statistics.constant[fit.design.node]
+    constant = constant | fit.statistics.constant[reading.design.node]
     if not constant.any():
         return moments
     S = np.where(constant[:, None] | constant, np.eye(len(constant)), moments.covariances)
