@@ -153,7 +153,7 @@ def test_the_answer_in_words(run: SavedRun) -> None:
     assert lines[:2] == ["4 variables, 3 links", "                 strength"]
     assert lines[5:] == [
         "Of 3 links the data fix the direction of 2. 1 line without an arrow fits as well either "
-        "way.",
+        "way, and its strength is that in one of these graphs.",
         "Links are causes only if nothing unmeasured moves both of their ends.",
     ]
     none = replace(run_of_weights(np.zeros((2, 2)), "ab"), loss="mse", parameters={"refine": True})

@@ -71,8 +71,9 @@ def kind_of(fixed_by: str) -> str:
 class Edge(NamedTuple):
     """One row of `edges_`.
 
-    `partial_correlation` is given the other parents of the target; `standard_error` is NaN after
-    the logistic loss. `near_threshold`: within two standard errors of being no edge. `stability`:
+    `partial_correlation` is given the other parents of the target, which for an open edge can be
+    others in other members of the class; `standard_error` is NaN after the logistic loss.
+    `near_threshold`: within two standard errors of being no edge. `stability`:
     the share of resamples that join the two columns; `direction_stability`: the share that join
     them and fix this direction. Both are None until a bootstrap was run. `probability`: how likely
     the two are joined at all; `direction_probability`: that they are joined this way, judged by the

@@ -65,7 +65,8 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]
         """Return the edges as a pandas DataFrame, the strongest first.
 
         An edge whose direction is open has its ends in the order of the columns, and neither a
-        weight, nor a sign, nor anything else that belongs to one of its directions.
+        weight, nor a sign, nor anything else that belongs to one of its directions; its partial
+        correlation is that in the member of the class that was returned.
         """
         try:
             import pandas as pd

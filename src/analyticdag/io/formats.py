@@ -131,7 +131,8 @@ def _label(name: str) -> str:
 def edges_csv(run: SavedRun, *, member: bool = False) -> str:
     """Return the table of edges; a name that a spreadsheet would compute gets an apostrophe.
 
-    The ends of an open edge come in the order of the columns; a weight would need a direction.
+    The ends of an open edge come in the order of the columns; a weight would need a direction, and
+    its strength is that in one member of the class.
     """
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")

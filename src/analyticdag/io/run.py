@@ -65,7 +65,10 @@ class EdgeRecord:
 
     @property
     def strength(self) -> float:
-        """How strong the edge is: comparable between columns of different units where known."""
+        """How strong the edge is: comparable between columns of different units where known.
+
+        Of an open edge it is that in the member of the class that was returned.
+        """
         return abs(self.weight if self.standardized is None else self.standardized)
 
 

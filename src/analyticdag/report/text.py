@@ -96,8 +96,11 @@ def _directions(run: SavedRun) -> str:
         verb = "points as it does" if kinds["assumption"] == 1 else "point as they do"
         others.append(f"{count(kinds['assumption'], 'arrow')} {verb} only if an assumption holds")
     if kinds["open"]:
-        verb = "fits" if kinds["open"] == 1 else "fit"
-        others.append(f"{count(kinds['open'], 'line')} without an arrow {verb} as well either way")
+        verb, whose = ("fits", "its") if kinds["open"] == 1 else ("fit", "their")
+        others.append(
+            f"{count(kinds['open'], 'line')} without an arrow {verb} as well either way, and "
+            f"{whose} strength is that in one of these graphs"
+        )
     rest = f" {'; '.join(others)}." if others else ""
     return f"Of {count(len(run.edges), 'link')} {fixed}.{rest}"
 
