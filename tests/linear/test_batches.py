@@ -282,3 +282,13 @@ def test_a_real_cluster_adds_up_and_no_rows_come_here() -> None:
         with warnings.catch_warnings():
             dropped = AnalyticDAG(missing="drop").fit(dask.from_pandas(holes, npartitions=7))
         check(dropped, AnalyticDAG().fit(holes.dropna()))
+
+
+def test_yes_no_columns_in_batches_have_no_noise_to_compare(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("analyticdag.fitting.rows.MOST_ROWS", 500)
+    drawn = simulate("ER1", n_nodes=8, n_samples=2000, noise="binary", seed=[22, 0])
+    model = AnalyticDAG().fit([drawn.data[:900], drawn.data[900:]])
+    assert model.loss_choice_ is not None
+    assert "discrete column" in model.loss_choice_.reason

@@ -259,6 +259,11 @@ def _harmonic(worth: FloatArray, R: FloatArray) -> float:
     return float(weight.sum() / (weight / worth).sum())
 
 
+def two_valued_columns(values: FloatArray, _weights: FloatArray | None) -> BoolArray:
+    """Return which columns are yes/no, as a question to rows."""
+    return np.array([_two_valued(column) for column in values.T], dtype=bool)
+
+
 def _two_valued(column: FloatArray) -> bool:
     """Whether there are two values; most columns have more among their first rows already."""
     if len(set(column[:_FIRST][~np.isnan(column[:_FIRST])].tolist())) > 2:

@@ -24,7 +24,7 @@ from scipy.stats import rankdata
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.candidates import candidate_mask
 from analyticdag.errors import ParameterError
-from analyticdag.fitting.design import Design, Reading
+from analyticdag.fitting.design import Design, Reading, two_valued_columns
 from analyticdag.fitting.placement import Placement, choose_placement
 from analyticdag.fitting.rows import Rows
 from analyticdag.fitting.statistics import Statistics, moments_with_gaps
@@ -36,7 +36,7 @@ from analyticdag.linear.options import Options
 from analyticdag.moments import Moments
 from analyticdag.optimize.path import traits_of
 from analyticdag.tables.latent import positive_definite
-from analyticdag.tables.recipe import Kind, Recipe
+from analyticdag.tables.recipe import DISCRETE, Kind, Recipe
 
 # Asymptotic relative efficiency of Spearman's correlation: (3/π)².
 RANK_EFFICIENCY = (3.0 / np.pi) ** 2
@@ -108,7 +108,10 @@ def prepared(statistics: Statistics, recipe: Recipe | None, options: Options, li
     rows = statistics.rows
     if rows is None or not rows.whole:
         _refuse_without_rows(kinds, options, statistics)
-        return Fit(statistics, options, like=like)
+        discrete = np.array([kind in DISCRETE for kind in kinds])
+        if rows is not None:
+            discrete = discrete | rows.ask(two_valued_columns)
+        return Fit(replace(statistics, discrete=discrete), options, like=like)
     values = rows.times(statistics.scale)
     design = Design.of(values, kinds, rows.weights)
     _refuse_categories(design, options, statistics)
@@ -133,8 +136,8 @@ def _refuse_without_rows(kinds: tuple[str, ...], options: Options, statistics: S
     if what:
         raise ParameterError(
             f"{what[0]} needs all rows at once, and only sums are left of some (of a fit before "
-            "partial_fit, or of more than memory holds); fit all rows, or a sample of them, as one "
-            "table, or leave it out"
+            "partial_fit, or of more than memory holds); give all rows to partial_fit, from the "
+            "first on, or fit them, or a sample of them, as one table"
         )
 
 
