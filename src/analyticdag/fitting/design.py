@@ -35,7 +35,7 @@ import numpy as np
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag._validation import correlations
 from analyticdag.fitting.statistics import moments_with_gaps
-from analyticdag.least_squares import NodeColumns
+from analyticdag.least_squares import NodeColumns, block_slopes
 from analyticdag.moments import Moments
 from analyticdag.tables.latent import (
     Cuts,
@@ -239,7 +239,7 @@ def _explained_by_score(
     chance explains is taken off both.
     """
     among, across = R[np.ix_(own, own)], R[np.ix_(own, others)]
-    by_block = float(np.sum(across * np.linalg.lstsq(among, across, rcond=None)[0]))
+    by_block = float(np.sum(across * block_slopes(R, own, np.flatnonzero(others))))
     by_score = float(np.sum((steps @ across) ** 2) / (steps @ among @ steps))
     chance = across.shape[1] / n
     return (by_score - chance) / max(by_block - chance * len(own), np.finfo(float).tiny)
