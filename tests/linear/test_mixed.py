@@ -100,6 +100,22 @@ def test_a_category_that_lost_its_order_is_read_as_a_cut() -> None:
     assert "as cuts of normal variables, better" in model.trace_.plan
 
 
+def test_groups_of_a_number_do_not_take_its_place() -> None:
+    """Age groups beside age: what age does is not said of the groups."""
+    pd, rng = pytest.importorskip("pandas"), np.random.default_rng(37)
+    sex, other, age_noise, *noise = rng.normal(size=(5, 400))
+    age = 0.8 * sex + age_noise
+    cost = 0.9 * age + other
+    group = np.digitize(age + 0.3 * noise[0], [-1.0, 0.0, 1.0])
+    named = np.array(["old", "middle", "child", "young"])[group]
+    spent = 0.5 * cost + 0.7 * sex + noise[1]
+    table = pd.DataFrame({"sex": sex, "age": age, "group": named, "cost": cost, "spent": spent})
+    links = AnalyticDAG().fit(table).graph_.to_undirected()
+    assert links.has_edge("age", "cost")
+    assert links.has_edge("age", "group")
+    assert links.degree("group") == 1
+
+
 def test_only_a_category_with_one_score_is_a_cut() -> None:
     frame, kinds = cut_beside_nominal()
     recipe = AnalyticDAG().fit(frame).recipe_

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pickle
+import sys
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -113,6 +115,24 @@ def test_edges_are_judged_when_they_are_first_read(monkeypatch: pytest.MonkeyPat
     assert len(asked) == 1
     assert later.edges_ == model.edges_
     assert model.edges_[0].probability is not None
+
+
+def test_edges_are_there_after_a_fit() -> None:
+    with pytest.raises(AttributeError, match="edges_ is there after a fit"):
+        _ = AnalyticDAG().edges_
+
+
+def test_threads_may_read_edges_together() -> None:
+    X = np.random.default_rng(1).normal(size=(200, 6)) @ (np.eye(6) + np.eye(6, k=1))
+    models = [AnalyticDAG(loss="likelihood-nv").fit(X) for _ in range(8)]
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            read = list(pool.map(lambda k: models[k % 8].edges_, range(64)))
+    finally:
+        sys.setswitchinterval(before)
+    assert all(edges == models[0].edges_ for edges in read)
 
 
 def evidence(**asked: float) -> Evidence:

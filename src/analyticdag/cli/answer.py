@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 
 from analyticdag.cli.progress import Talk, line
-from analyticdag.effects.effect import HIDDEN
+from analyticdag.effects.effect import HIDDEN, one_line
 from analyticdag.io.run import EdgeRecord, SavedRun
 from analyticdag.report.cautions import explained, in_short, urgent, warnings_of
 from analyticdag.report.text import count, link, percent, sentences
@@ -107,7 +107,7 @@ def _table(run: SavedRun) -> list[str]:
     shown = strongest_first(run)[:SHOWN]
     if not shown:
         return []
-    links = [link(run, edge) for edge in shown]
+    links = [one_line(link(run, edge)) for edge in shown]
     width = min(max(map(len, links)), 60)
     likely = "  likely" if any(edge.probability is not None for edge in run.edges) else ""
     return [

@@ -50,10 +50,14 @@ class HasJudgedEdges:
     @property
     def edges_(self) -> tuple[Edge, ...]:
         """What is known about every edge; how probable it is, is found out at the first look."""
-        if self._judge is not None:
-            with one_blas_thread():
-                self.edges_ = _judged(self._edges, self._judge)
-        return self._edges
+        if "_edges" not in vars(self):
+            raise AttributeError("edges_ is there after a fit: call fit first")
+        judge, edges = self._judge, self._edges  # in this order: another thread may set both
+        if judge is None:
+            return edges
+        with one_blas_thread():
+            self.edges_ = edges = _judged(edges, judge)
+        return edges
 
     @edges_.setter
     def edges_(self, edges: tuple[Edge, ...]) -> None:
