@@ -67,6 +67,13 @@ def test_pc_keeps_the_direction_of_a_collider_and_leaves_other_edges_open() -> N
     np.testing.assert_array_equal(candidate_mask("pc", back.T @ back, 500), expected)
 
 
+def test_pc_takes_long_tables_and_refuses_endless_ones() -> None:
+    few, many = (candidate_mask("pc", chain_covariance(), n) for n in (1_000, 100_000))
+    np.testing.assert_array_equal(many, few)
+    with pytest.raises(ParameterError, match="more than 200,000,000 cells; use 'correlation'"):
+        candidate_mask("pc", chain_covariance(), 10**9)
+
+
 def test_pc_refuses_too_few_rows() -> None:
     with pytest.raises(ParameterError, match="needs more rows than the covariance has rank, 4"):
         candidate_mask("pc", chain_covariance(), 4)

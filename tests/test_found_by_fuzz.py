@@ -222,3 +222,10 @@ def test_infinite_cells_of_text_are_refused_without_a_warning() -> None:
     text = pd.DataFrame({"a": ["inf"] * 9, "b": [str(x) for x in X[:9, 0]]})
     with np.errstate(all="raise"), pytest.raises(DataError):
         AnalyticDAG().fit(text)
+
+
+def test_cells_that_are_lists_are_no_table_of_their_own() -> None:
+    polars = pytest.importorskip("polars")
+    table = polars.DataFrame({"a": [[1.0], [2.0]] * 10, "b": np.arange(20.0)})
+    model = AnalyticDAG(kinds={"a": "yes/no"}).fit(table)
+    assert model.feature_names_in_.tolist() == ["a", "b"]

@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 from scipy import stats
-from scipy.fft import dct
 
 from analyticdag._parameters import shown
 from analyticdag._typing import BoolArray, FloatArray
@@ -36,6 +35,7 @@ __all__ = [
 
 CORRELATION_THRESHOLD = 0.1
 MARKOV_LEVEL = 0.05
+_MOST_CELLS = 200_000_000  # 1.6 GB, and as much again for the work on them
 PC_LEVEL = 0.05
 
 
@@ -93,6 +93,11 @@ def _pc_mask(R: FloatArray, n_samples: int) -> BoolArray:
             f"candidates='pc' needs more rows than the covariance has rank, {rank}, but there are "
             f"{n_samples}; use 'correlation'"
         )
+    if n_samples * len(R) > _MOST_CELLS:
+        raise ParameterError(
+            f"candidates='pc' works on rows, and {n_samples} rows of {len(R)} columns are more "
+            f"than {_MOST_CELLS:,} cells; use 'correlation' or 'markov'"
+        )
     columns = list(np.ascontiguousarray(_rows_with_covariance(R, n_samples).T))
     rows = RecordBatch.from_arrays(columns, [str(j) for j in range(len(R))])
     found = PC().estimate(LinearCorrelation(rows), alpha=PC_LEVEL, use_sepsets=True)
@@ -107,7 +112,8 @@ def _rows_with_covariance(S: FloatArray, n_samples: int) -> FloatArray:
     # Cosines of different frequencies are orthogonal and have mean zero; no randomness needed.
     # There are n - 1 of them: as many directions as the covariance of n rows can have.
     directions = min(len(S), n_samples - 1)
-    basis = dct(np.eye(n_samples)[:, 1 : directions + 1], type=3, axis=0, norm="ortho")
+    turns = np.outer((np.arange(n_samples) + 0.5) / n_samples, np.arange(1, directions + 1))
+    basis = np.sqrt(2.0 / n_samples) * np.cos(np.pi * turns)
     values, vectors = np.linalg.eigh(S)
     root = (vectors * np.sqrt(np.maximum(values, 0.0)))[:, len(S) - directions :]
     return np.sqrt(n_samples) * basis @ root.T

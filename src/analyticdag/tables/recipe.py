@@ -149,9 +149,11 @@ def level_of(cell: Any) -> str:
 def plain_numbers(cells: Sequence[Any]) -> FloatArray | None:
     """Return cells that NumPy reads as numbers, all at once; None where it does not."""
     try:
-        return np.array(cells, dtype=np.float64)
+        found = np.array(cells, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        pass
+        found = None
+    if found is not None and found.ndim == 1:  # of lists of equal length it is not
+        return found
     try:
         return np.array([text_of(cell) or "nan" for cell in cells], dtype=np.float64)
     except (ValueError, OverflowError):
