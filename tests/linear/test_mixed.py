@@ -13,7 +13,7 @@ import pytest
 from analyticdag import AnalyticDAG
 from analyticdag._validation import correlations
 from analyticdag.effects import total_effect
-from analyticdag.errors import IgnoredParameterWarning, ParameterError
+from analyticdag.errors import DataWarning, IgnoredParameterWarning, ParameterError
 from analyticdag.fitting.design import CUTS, LEVELS, Design
 from analyticdag.io import load_run, record_of, save_run
 from analyticdag.knowledge import Knowledge
@@ -306,6 +306,21 @@ def test_constant_and_copied_columns_beside_categories() -> None:
         model = AnalyticDAG().fit(frame)
     assert nx.is_directed_acyclic_graph(model.graph_)
     assert model.graph_.degree("one") == 0
+
+
+@pytest.mark.parametrize("rare", [0, 3])
+def test_a_category_with_one_level_left_is_a_constant_column(rare: int) -> None:
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(81)
+    x = rng.standard_normal(200)
+    colour = pd.Categorical(["red"] * (200 - rare) + ["blue", "green", "green"][:rare])
+    table = pd.DataFrame({"x": x, "y": x + rng.standard_normal(200), "colour": colour})
+    with pytest.warns(DataWarning, match=r"\['colour'\] are constant; they are kept as isolated"):
+        model = AnalyticDAG().fit(table)
+    assert {frozenset((e.source, e.target)) for e in model.edges_} == {frozenset("xy")}
+    assert set(model.graph_) == {"x", "y", "colour"}
+    assert np.isfinite(model.predict(table)).all()
+    assert np.isfinite(model.score(table))
 
 
 def test_the_logistic_loss_is_one_switch() -> None:

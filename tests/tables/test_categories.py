@@ -50,13 +50,13 @@ def test_a_handful_of_rare_rows_counts_with_the_most_frequent_level() -> None:
     assert np.isin(values[-4:, 0], column.scores[0]).all()
 
 
-def test_a_column_without_two_levels_of_ten_rows_is_left_out_and_the_audit_says_so() -> None:
+def test_a_column_without_a_level_of_ten_rows_is_left_out_and_the_audit_says_so() -> None:
     found, values = look(
         rare=[f"level {k // 4}" for k in range(80)], y=[str(v) for v in RNG.standard_normal(80)]
     )
     assert values.shape == (80, 1)
     said = str(found.decisions[0])  # type: ignore[attr-defined]
-    assert "'rare' is a category: left out (20 levels, no two of which have 10 rows" in said
+    assert "'rare' is a category: left out (20 levels, none of which has 10 rows" in said
 
 
 def test_the_audit_says_what_became_of_a_category() -> None:

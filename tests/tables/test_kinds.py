@@ -57,7 +57,7 @@ def repeated(*items: Any) -> list[Any]:
         ("code", [f"ab{k:03}" for k in range(ROWS)], "identifier"),
         ("x", ["7"] * ROWS, "constant"),
         ("x", ["NA", ""] * (ROWS // 2), "empty"),
-        ("x", ["Germany"] * ROWS, "text"),
+        ("x", ["Germany"] * ROWS, "category"),
         ("x", [f"said {k} words to me" for k in range(ROWS)], "text"),
         ("paid", [str(7 * k + 3) for k in range(ROWS)], "count"),
     ],

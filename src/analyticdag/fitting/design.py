@@ -122,8 +122,8 @@ class Design(NodeColumns):
 
     @property
     def is_block(self) -> BoolArray:
-        """Which nodes are categories."""
-        return np.array([kind == Kind.CATEGORY for kind in self.kinds])
+        """Which nodes are categories; with a single level they are constant columns."""
+        return ~np.isnan(self.levels[self.first])
 
     @property
     def discrete(self) -> BoolArray:

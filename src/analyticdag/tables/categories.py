@@ -7,7 +7,8 @@ The rule: a level in fewer than ten rows says next to nothing, and with more tha
 column would buy its edges dearly. So the eleven most frequent levels with ten rows or more stand
 for themselves, and the rest are one level, "(other)". Where the rest are fewer than ten rows in
 all, they count with the most frequent level, which a handful of rows hardly changes; as a level of
-their own, one outlier among them would make an edge. A column with a single level left is left out.
+their own, one outlier among them would make an edge. A column with a single level left is constant,
+and one without any is left out.
 
 A category has no size, so as a number it stands by *scores*: one for each level, with mean 0 and
 variance 1 over the rows, in the direction in which the means of the other columns differ most

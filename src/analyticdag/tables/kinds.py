@@ -183,7 +183,7 @@ def _of_texts(name: str, cells: Sequence[Any], texts: list[str]) -> Found:
         why = _why_identifier(len(texts), len(spelled))
         return Found(Column(name, Kind.IDENTIFIER), why, kept_as=kept_as)
     if len(spelled) == 1:
-        return Found(Column(name, Kind.TEXT), f"the same text in every row, {short(texts[0])}")
+        return _category(name, cells)
     form = format_of(cells)
     if form:
         return Found(Column(name, Kind.DATE, dates=form), "")
@@ -206,9 +206,10 @@ def _category(name: str, cells: Sequence[Any]) -> Found:
     levels, merged = group_levels(texts)
     column = Column(name, Kind.CATEGORY, levels, merged=merged)
     if not column.taken:
-        why = f"{n_levels} levels, no two of which have {FEWEST_ROWS} rows or more"
+        why = f"{n_levels} levels, none of which has {FEWEST_ROWS} rows or more"
         return Found(column, why)
-    why, rare = f"{n_levels} levels", n_levels - len(column.levels) + 1
+    why = f"{n_levels} levels" if n_levels > 1 else f"{short(texts[0])} in every row: no links"
+    rare = n_levels - len(column.levels) + 1
     if column.levels[-1] == OTHER and rare > 1:
         why += f", of which the {rare} rarest are one"
     if merged:

@@ -82,8 +82,8 @@ class Column:
 
     @property
     def taken(self) -> bool:
-        """Whether it is a variable; a category of one level is none."""
-        return Kind(self.kind).taken and (self.kind != Kind.CATEGORY or len(self.levels) > 1)
+        """Whether it is a variable; a category without a level of its own is none."""
+        return Kind(self.kind).taken and self.levels != (OTHER,)
 
     @property
     def coded(self) -> bool:
