@@ -177,8 +177,10 @@ class LeastSquares:
 
     def gradient(self, W: Array) -> Array:
         """Return S(W - I)."""
-        # Two operations instead of building I - W: this line runs at every step of Adam.
-        return self._weighted(self.S @ W - self.S)
+        # Instead of building I - W, and in place: this runs at every step of Adam.
+        G = self.S @ W
+        G -= self.S
+        return self._weighted(G)
 
     def value_and_gradient(self, W: Array) -> tuple[float, Array]:
         """Return the loss and its gradient at W."""

@@ -7,10 +7,11 @@ from typing import Any
 import array_api_strict as xp
 import numpy as np
 import pytest
+from scipy.linalg import expm
 
 from analyticdag.acyclicity import Acyclicity
 from analyticdag.algorithm1 import OUTSIDE, SHORT_SERIES, Reset
-from analyticdag.errors import OutsideDomainError
+from analyticdag.errors import DataError, OutsideDomainError
 from analyticdag.functions import Exponential, Inverse, Truncated, named
 from analyticdag.optimize.push import push_of
 
@@ -100,6 +101,40 @@ def test_large_weights_do_not_lose_the_exponential() -> None:
     constraint = Acyclicity(named("exponential"))
     push = push_of(constraint, W, SHORT_SERIES)
     np.testing.assert_allclose(push(W), constraint.gradient(W), rtol=1e-10)
+
+
+def test_the_exponential_is_exact_where_the_norm_is_large_and_cycles_are_weak() -> None:
+    rng = np.random.default_rng(4)
+    W = np.triu(rng.normal(size=(40, 40)), 1) + 0.05 * rng.normal(size=(40, 40))
+    assert (W * W).sum(axis=0).max() > 30.0
+    push = push_of(Acyclicity(named("exponential")), W, SHORT_SERIES)
+    np.testing.assert_allclose(push(W), 2 * W * expm(W * W).T, rtol=1e-10)
+
+
+@pytest.mark.parametrize("name", ["order-1", "order-2", "order-7", "exponential"])
+def test_what_it_returned_outlives_the_next_call(name: str) -> None:
+    W = weights(0.5, d=80)
+    push = push_of(Acyclicity(named(name)), W, SHORT_SERIES)
+    first = push(W)
+    before = first.copy()
+    push(0.5 * W)
+    np.testing.assert_array_equal(first, before)
+    np.testing.assert_array_equal(push(W), before)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("name", ["order-1", "order-3", "exponential"])
+def test_weights_that_are_no_numbers_are_refused(name: str, bad: float) -> None:
+    W = np.array([[0.0, bad], [0.0, 0.0]])
+    with pytest.raises(DataError):
+        push_of(Acyclicity(named(name)), W, SHORT_SERIES)(W)
+
+
+@pytest.mark.parametrize("name", ["order-2", "exponential"])
+def test_rows_need_not_be_consecutive(name: str) -> None:
+    W = weights(0.5)
+    push = push_of(Acyclicity(named(name)), W, SHORT_SERIES)
+    np.testing.assert_array_equal(push(np.asfortranarray(W)), push(W))
 
 
 def test_weights_are_not_changed() -> None:

@@ -24,8 +24,7 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
 
-import numpy as np
-from array_api_compat import array_namespace, is_numpy_array
+from array_api_compat import array_namespace
 
 from analyticdag._arrays import quiet
 from analyticdag._parameters import choice, shown, whole
@@ -37,6 +36,7 @@ from analyticdag.optimize.problem import Problem
 from analyticdag.optimize.push import Push, push_of
 from analyticdag.optimize.schedule import Schedule, Stage, check_positive
 from analyticdag.optimize.trace import Stop, TraceRecord
+from analyticdag.optimize.update import update_of
 from analyticdag.progress import Step
 
 logger = logging.getLogger(__name__)
@@ -46,7 +46,6 @@ logger = logging.getLogger(__name__)
 _RESTART_BELOW = 0.9
 _RAISE = 0.1
 _NO_STEP = 1e-16
-_EPSILON = 1e-8
 
 
 @dataclass(frozen=True)
@@ -133,16 +132,11 @@ class _Descent:
     def __init__(
         self, settings: Adam, problem: Problem, W: Array, stage: Stage, number: int
     ) -> None:
-        # NumPy itself where it will do: the compatibility layer's sign costs more than a product.
-        xp = np if is_numpy_array(W) else array_namespace(W)
         self.settings, self.problem, self.stage, self.number = settings, problem, stage, number
-        self.xp, self.W, self.origin, self.step = xp, W, W, 0
+        self.W, self.origin, self.step = W, W, 0
         self.learning_rate = settings.learning_rate
-        self.first, self.second = xp.zeros_like(W), xp.zeros_like(W)
-        # Scaled once, not at every step. h pushes only where W is not zero, so masking the rest
-        # of the gradient keeps an edge that is not allowed at exactly zero.
-        self.mu_allowed = problem.masked(stage.mu * xp.ones_like(W))
-        self.penalty = problem.prices(W)
+        mu_allowed = problem.masked(stage.mu * array_namespace(W).ones_like(W))
+        self.update = update_of(W, problem.prices(W), mu_allowed, settings.betas, settings.proximal)
         self.records: list[TraceRecord] = []
 
     def run(self, push: Push) -> bool:
@@ -150,7 +144,7 @@ class _Descent:
         previous = math.inf
         while True:
             try:
-                self._advance(self._gradient(push))
+                self._advance(push)
             except OutsideDomainError:
                 if self.step == 0 or self.stage.s <= _RESTART_BELOW:
                     return False
@@ -177,45 +171,13 @@ class _Descent:
         """Return where the run ended; `n_wasted` steps of abandoned runs are counted too."""
         return StageResult(self.W, tuple(self.records), n_wasted + self.step)
 
-    def _gradient(self, push: Push) -> Array:
-        """Return the gradient of the stage objective; with `proximal`, without its l1 part."""
-        W = self.W
-        pushed = push(W)
-        G = self.problem.loss.gradient(W)
-        if not self.settings.proximal:
-            G += self.penalty * self.xp.sign(W)
-        G *= self.mu_allowed
-        G += pushed
-        return G
-
-    def _advance(self, G: Array) -> None:
-        """Take one Adam step, with both bias corrections folded into two numbers."""
-        beta1, beta2 = self.settings.betas
+    def _advance(self, push: Push) -> None:
+        """Take one Adam step."""
+        pushed = push(self.W)
+        G = self.problem.loss.gradient(self.W)
         self.step += 1
-        self.first *= beta1
-        self.first += (1.0 - beta1) * G
-        G *= G
-        self.second *= beta2
-        self.second += (1.0 - beta2) * G
-        correction = math.sqrt(1.0 - beta2**self.step)
-        self.unit = correction / (1.0 - beta1**self.step)
-        self.scale = self.xp.sqrt(self.second)
-        self.scale += _EPSILON * correction
         self.origin = self.W
-        self._move()
-
-    def _move(self) -> None:
-        """Go from `origin` along the Adam direction by the learning rate."""
-        length = self.learning_rate * self.unit
-        step = self.first / self.scale
-        step *= length
-        W = self.origin - step
-        if self.settings.proximal:
-            # The proximal step in Adam's own metric: each entry has its own step length.
-            xp = self.xp
-            shrink = (length * self.penalty) * self.mu_allowed / self.scale
-            W = xp.sign(W) * xp.maximum(xp.abs(W) - shrink, xp.zeros_like(W))
-        self.W = W
+        self.W = self.update.advance(self.W, G, pushed, self.learning_rate)
 
     def _shorten(self) -> bool:
         """Repeat the last step half as long; False when nothing is left of it."""
@@ -223,7 +185,7 @@ class _Descent:
         if self.learning_rate <= _NO_STEP:
             self.W = self.origin
             return False
-        self._move()
+        self.W = self.update.move(self.origin, self.learning_rate)
         return True
 
     def _reason_to_stop(self, previous: float, objective: float) -> Stop | None:
