@@ -6,6 +6,8 @@
 | `schedule.py` | the stages, and the paper's preset                                             |
 | `adam.py`     | the paper's minimiser: many small steps                                        |
 | `push.py`     | the gradient of the constraint at the pace of an inner loop                    |
+| `halves.py`   | the inverse that it needs, nearly all of it by products                        |
+| `update/`     | one step of Adam, given the gradients                                          |
 | `columns/`    | the exact minimiser: one column after the other                                |
 | `path.py`     | Algorithm 2: run the minimiser through the schedule                            |
 | `trace.py`    | what happened on the way, and the status of the result                         |
