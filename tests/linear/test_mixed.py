@@ -15,6 +15,7 @@ from analyticdag._validation import correlations
 from analyticdag.effects import total_effect
 from analyticdag.errors import DataWarning, IgnoredParameterWarning, ParameterError
 from analyticdag.fitting.design import CUTS, LEVELS, Design
+from analyticdag.fitting.facts import RowFacts
 from analyticdag.io import load_run, record_of, save_run
 from analyticdag.knowledge import Knowledge
 from analyticdag.report.page import picture_of
@@ -130,7 +131,8 @@ def test_only_a_category_with_one_score_is_a_cut() -> None:
             for column in recipe.columns
         ]
     )
-    levels, cuts = Design.of(values, kinds).readings(values)
+    facts = RowFacts(values)
+    levels, cuts = Design.of(facts, kinds).readings(facts)
     assert levels.design.sizes.tolist() == [1, 3, 1, 2, 1, 1]
     assert cuts.design.sizes.tolist() == [1, 1, 1, 2, 1, 1]
     assert cuts.moments.S.shape == (7, 7)
@@ -220,7 +222,7 @@ def test_two_values_of_any_type_are_yes_no() -> None:
         model = AnalyticDAG().fit(frame)
         assert model.adjacency_matrix_.sum() == 1
     values = np.column_stack([x, x > 0, RNG.integers(0, 3, 500)])
-    assert Design.of(values, ("number",) * 3).kinds == ("number", "yes/no", "number")
+    assert Design.of(RowFacts(values), ("number",) * 3).kinds == ("number", "yes/no", "number")
 
 
 def test_scores_and_predictions_work() -> None:
@@ -293,8 +295,9 @@ def test_a_path_takes_codes_for_numbers() -> None:
 
 def test_cuts_count_fewer_rows() -> None:
     drawn = mixed("linear", 3)
-    design = Design.of(drawn.data, drawn.kinds or ())
-    readings = {one.name: one.moments for one in design.readings(drawn.data, None)}
+    facts = RowFacts(drawn.data)
+    design = Design.of(facts, drawn.kinds or ())
+    readings = {one.name: one.moments for one in design.readings(facts)}
     assert readings[LEVELS].n_samples == 1000
     assert 100 < readings[CUTS].n_samples < 800
 

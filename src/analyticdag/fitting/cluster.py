@@ -1,6 +1,6 @@
 """A Dask DataFrame: added up where its parts are; only sums and answers come to the client.
 
-    of_cluster(X, rule)      -> sums, rows that stay on the cluster
+    of_cluster(X, rule)      -> a tally, rows that stay on the cluster
 
 The first pass adds up every part. The second keeps a sample of the rows on one worker, the same
 rows that `Sample` would keep; questions about rows are sent there.
@@ -19,7 +19,7 @@ from analyticdag._tables import read_columns
 from analyticdag._typing import FloatArray
 from analyticdag._validation import check_values, refuse_few_rows
 from analyticdag.fitting.rows import Rows, sample_level, sampled
-from analyticdag.sums import Sums
+from analyticdag.fitting.tally import Levels, Tally
 
 _T = TypeVar("_T")
 
@@ -52,17 +52,17 @@ def names_of(X: Any) -> list[Hashable]:
     return read_columns(X._meta)[1] or []
 
 
-def of_cluster(X: Any, rule: str) -> tuple[Sums, ClusterRows]:
-    """Return the sums over all parts of a Dask DataFrame, and a sample of its rows."""
+def of_cluster(X: Any, rule: str) -> tuple[Tally, ClusterRows]:
+    """Return all parts of a Dask DataFrame added up, and a sample of its rows."""
     from dask.delayed import delayed
 
     parts = X.to_delayed()
     names = names_of(X)
-    found = [delayed(_sums)(part, names, rule) for part in parts]
+    found = [delayed(_tally)(part, names, rule) for part in parts]
     while len(found) > 1:  # pair by pair: no worker ever holds the sums of all parts
         pairs = itertools.zip_longest(found[::2], found[1::2])
         found = [one if other is None else delayed(_merged)(one, other) for one, other in pairs]
-    sums, counts = found[0].compute()
+    tally, counts = found[0].compute()
     refuse_few_rows(sum(counts))
     firsts = [0, *itertools.accumulate(counts)]
     level = sample_level(firsts[-1], len(names))
@@ -71,7 +71,7 @@ def of_cluster(X: Any, rule: str) -> tuple[Sums, ClusterRows]:
         for part, first in zip(parts, firsts, strict=False)
     ]
     rows = delayed(np.concatenate)(kept).persist()
-    return sums, ClusterRows(rows, whole=False)
+    return tally, ClusterRows(rows, whole=False)
 
 
 def _values(part: Any, names: list[Hashable], rule: str) -> FloatArray:
@@ -79,15 +79,17 @@ def _values(part: Any, names: list[Hashable], rule: str) -> FloatArray:
     return values[~np.isnan(values).any(axis=1)] if rule == "drop" else values
 
 
-def _sums(part: Any, names: list[Hashable], rule: str) -> tuple[Sums | None, list[int]]:
+def _tally(part: Any, names: list[Hashable], rule: str) -> tuple[Tally | None, list[int]]:
     values = _values(part, names, rule)
-    return (Sums.of_rows(values) if len(values) else None), [len(values)]
+    if not len(values):
+        return None, [0]
+    return Tally.of_rows(values, Levels.before_any_row(len(names))), [len(values)]
 
 
 def _merged(
-    one: tuple[Sums | None, list[int]], other: tuple[Sums | None, list[int]]
-) -> tuple[Sums | None, list[int]]:
-    there = [sums for sums in (one[0], other[0]) if sums is not None]
+    one: tuple[Tally | None, list[int]], other: tuple[Tally | None, list[int]]
+) -> tuple[Tally | None, list[int]]:
+    there = [tally for tally in (one[0], other[0]) if tally is not None]
     merged = there[0].merge(there[1]) if len(there) == 2 else next(iter(there), None)
     return merged, one[1] + other[1]
 

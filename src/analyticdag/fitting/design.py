@@ -1,7 +1,7 @@
 """Tables with discrete columns as a search sees them: columns, blocks of columns, two readings.
 
-    Design.of(values, kinds)      which columns are cuts, which are categories, and their columns
-    Design.readings(...)          the moments that a search may take
+    Design.of(facts, kinds)       which columns are cuts, which are categories, and their columns
+    Design.readings(facts)        the moments that a search may take
 
 A number is a column; so are yes/no and ordered columns; a category is a block with a column for
 each level but the most frequent. Discrete columns can be read in two ways:
@@ -19,6 +19,8 @@ the levels, which was lost. Other categories are blocks in both readings.
 Under the wrong one, what the right graph explains is left unexplained and needs further edges. So
 both are searched, and the better graph is taken (`linear/readings.py`).
 
+Facts are what the rows say, whether they are a table or were added up in batches (`facts.py`).
+
 Latent correlations are less certain than rows of numbers would make them, so "cuts" counts n·e²
 rows: e is the harmonic mean of the pairs' efficiency (`tables.latent`), each with the weight of its
 squared correlation, and squared because an edge rests on correlations given others, whose errors
@@ -29,17 +31,17 @@ tenth of the efficiencies, and prices by pair (docs/design/categories.md).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag._validation import correlations
-from analyticdag.fitting.statistics import moments_with_gaps
+from analyticdag.fitting.facts import Facts
 from analyticdag.least_squares import NodeColumns, block_slopes
 from analyticdag.moments import Moments
 from analyticdag.tables.latent import (
     Cuts,
-    counted,
     efficiency,
     latent_correlations,
     number_series,
@@ -58,8 +60,6 @@ _AS_MUCH = 0.93
 # groups beside age). Read as a cut, it would take the place of that column: 12 wrong links in 20
 # own tables, one with this limit; at 0.8 it is the same.
 _NEARLY_ALL = 0.7
-# Rows that are looked at first: of numbers, three are different nearly always.
-_FIRST = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,34 +91,35 @@ class Design(NodeColumns):
     """The columns of every node, node after node.
 
     `levels` says which value of the category each column of a block stands for (NaN where it is no
-    block), `cuts` holds the thresholds of cut columns by column.
+    block), `references` which value of each node has no column, `cuts` holds the thresholds of cut
+    columns by column.
     """
 
     kinds: tuple[str, ...]
     levels: FloatArray
+    references: FloatArray
     cuts: dict[int, Cuts]
 
     @classmethod
-    def of(
-        cls, values: FloatArray, kinds: tuple[str, ...], weights: FloatArray | None = None
-    ) -> Design:
-        """Look at the values; a number with two values is yes/no."""
+    def of(cls, facts: Facts, kinds: tuple[str, ...]) -> Design:
+        """Look at the facts; a number with two values is yes/no."""
         kinds = tuple(
-            Kind.YES_NO if kind != Kind.CATEGORY and _two_valued(column) else kind
-            for kind, column in zip(kinds, values.T, strict=True)
+            Kind.YES_NO if kind != Kind.CATEGORY and two else kind
+            for kind, two in zip(kinds, facts.two_valued.tolist(), strict=True)
         )
         blocks = [
-            _levels(column, weights) if kind == Kind.CATEGORY else np.array([np.nan])
-            for kind, column in zip(kinds, values.T, strict=True)
+            _levels(facts, k) if kind == Kind.CATEGORY else (np.array([np.nan]), np.nan)
+            for k, kind in enumerate(kinds)
         ]
-        sizes = np.array([len(block) for block in blocks])
+        sizes = np.array([len(levels) for levels, _ in blocks])
         first = np.cumsum(sizes) - sizes
         cuts = {
             int(first[k]): found
             for k, kind in enumerate(kinds)
-            if kind in _CUT_KINDS and (found := Cuts.of(values[:, k], weights)) is not None
+            if kind in _CUT_KINDS and (found := _cut(facts, k)) is not None
         }
-        return cls(sizes, kinds, np.concatenate(blocks), cuts)
+        levels, references = (list(parts) for parts in zip(*blocks, strict=True))
+        return cls(sizes, kinds, np.concatenate(levels), np.array(references), cuts)
 
     @property
     def is_block(self) -> BoolArray:
@@ -145,84 +146,84 @@ class Design(NodeColumns):
             kinds=tuple(self.kinds[k] for k in order),
             sizes=self.sizes[order],
             levels=self.levels[columns],
+            references=self.references[order],
             cuts={place[column]: cut for column, cut in self.cuts.items()},
         )
         return moved, columns
 
-    def readings(
-        self,
-        values: FloatArray,
-        perturbed: BoolArray | None = None,
-        weights: FloatArray | None = None,
-    ) -> tuple[Reading, ...]:
+    def readings(self, facts: Facts) -> tuple[Reading, ...]:
         """Return the readings of these rows: without interventions, the second one too."""
-        levels = self.by_levels(values, perturbed, weights)
+        levels = self.by_levels(facts)
         found = (Reading(LEVELS, self, levels),)
-        if perturbed is not None:
+        if not facts.has_cuts:
             return found
-        cut = self._with_cut_categories(values, levels, weights)
-        return (*found, cut._as_cuts(self, values, weights)) if cut.cuts else found
+        cut = self._with_cut_categories(facts, levels)
+        return (*found, cut._as_cuts(self, facts)) if cut.cuts else found
 
-    def by_levels(
-        self, values: FloatArray, perturbed: BoolArray | None, weights: FloatArray | None
-    ) -> Moments:
+    def by_levels(self, facts: Facts) -> Moments:
         """Return the moments of the columns as they are."""
-        rows = self.expanded(values)
-        mask = None if perturbed is None else perturbed[:, self.node]
-        return _moments(rows, mask, weights)
+        return facts.moments(self.expanded, self.node)
 
-    def _with_cut_categories(
-        self, values: FloatArray, levels: Moments, weights: FloatArray | None
-    ) -> Design:
+    def _with_cut_categories(self, facts: Facts, levels: Moments) -> Design:
         """Return the design with categories that look like cuts as ordered, by their scores."""
         R, kinds = correlations(levels.S), list(self.kinds)
         for k in np.flatnonzero(self.is_block).tolist():
-            own, cut = self.columns_of(k), Cuts.of(values[:, k], weights)
+            own, cut = self.columns_of(k), _cut(facts, k)
             if cut is None or levels.S[own, own].min() <= 0.0:
                 continue
             steps = self._steps(k, cut) * np.sqrt(levels.S[own, own])
             if _explained_by_score(R, own, self.node != k, steps, levels.n_samples) >= _AS_MUCH:
                 kinds[k] = Kind.ORDERED
-        return self if tuple(kinds) == self.kinds else Design.of(values, tuple(kinds), weights)
+        return self if tuple(kinds) == self.kinds else Design.of(facts, tuple(kinds))
 
     def _steps(self, k: int, cut: Cuts) -> FloatArray:
         """Return the scores of the levels of a category that have a column, against the other."""
         own = self.levels[self.columns_of(k)]
-        return cut.scored(own) - cut.scored(np.setdiff1d(cut.levels, own)[:1])
+        return cut.scored(own) - cut.scored(self.references[[k]])
 
-    def _as_cuts(self, levels: Design, values: FloatArray, weights: FloatArray | None) -> Reading:
+    def _as_cuts(self, levels: Design, facts: Facts) -> Reading:
         """Return the reading of this design, beside the design that has all categories' levels."""
-        Z, base = self._scored(values), self.by_levels(values, None, weights)
-        moments = _moments(Z, None, weights)
-        series = np.tile(number_series(), (Z.shape[1], 1))
+        moments, base = facts.moments(self.scored, self.node), self.by_levels(facts)
+        series = np.tile(number_series(), (len(self.node), 1))
         for column, cut in self.cuts.items():
             series[column] = cut.series
         R, sd = correlations(moments.S), np.sqrt(np.diag(moments.S))
-        unit = (Z - moments.means[0]) / np.where(sd > 0.0, sd, 1.0)
-        variance = score_variances(np.where(np.isnan(unit), 0.0, unit), R, weights)
+        spread = np.where(sd > 0.0, sd, 1.0)
+        variance = facts.ask(partial(self._variances, R=R, mean=moments.means[0], sd=spread))
         latent = latent_correlations(R, series)
         share = _harmonic(efficiency(variance, latent, series), latent) ** 2
         size = np.sqrt(np.diag(base.S))
         S = positive_definite(latent) * np.outer(size, size)
         counts = np.maximum(np.round(moments.counts * share), 3).astype(np.int64)
-        seen = levels._beside(self, R, values, weights)
+        seen = levels._beside(self, R, facts)
         observed = Scores(R, variance, series, int(moments.counts[0]), *seen)
         return Reading(CUTS, self, replace(base, covariances=S[None], counts=counts), observed)
 
-    def _scored(self, values: FloatArray) -> FloatArray:
+    def _variances(
+        self,
+        values: FloatArray,
+        weights: FloatArray | None,
+        *,
+        R: FloatArray,
+        mean: FloatArray,
+        sd: FloatArray,
+    ) -> FloatArray:
+        """Return n times the variances of the correlations R of scores, as a question to rows."""
+        unit = (self.scored(values) - mean) / sd
+        return score_variances(np.where(np.isnan(unit), 0.0, unit), R, weights)
+
+    def scored(self, values: FloatArray) -> FloatArray:
         """Return the rows of all columns, cuts by their scores."""
         Z = self.expanded(values)
         for column, cut in self.cuts.items():
             Z[:, column] = cut.scored(Z[:, column])
         return Z
 
-    def _beside(
-        self, cut: Design, R: FloatArray, values: FloatArray, weights: FloatArray | None
-    ) -> tuple[FloatArray, FloatArray]:
+    def _beside(self, cut: Design, R: FloatArray, facts: Facts) -> tuple[FloatArray, FloatArray]:
         """Return `levels` and `blend` of the scores of `cut`, which have the correlations R."""
         if cut is self:
             return R, np.eye(len(R))
-        S = _moments(self._scored(values), None, weights).S
+        S = facts.moments(self.scored, self.node).S
         blend = np.zeros((len(S), len(R)))
         for k in range(len(self.sizes)):
             own, scores = self.columns_of(k), cut.columns_of(k)
@@ -254,11 +255,6 @@ def _explained_by_score(
     return (by_score - chance) / max(by_block - chance * len(own), np.finfo(float).tiny)
 
 
-def _moments(rows: FloatArray, mask: BoolArray | None, weights: FloatArray | None) -> Moments:
-    reduced = moments_with_gaps if np.isnan(rows).any() else Moments.of_rows
-    return reduced(rows, mask, weights)
-
-
 def _harmonic(worth: FloatArray, R: FloatArray) -> float:
     """Return the harmonic mean over pairs, each with the weight of its squared correlation."""
     weight = R**2
@@ -268,25 +264,19 @@ def _harmonic(worth: FloatArray, R: FloatArray) -> float:
     return float(weight.sum() / (weight / worth).sum())
 
 
-def two_valued_columns(values: FloatArray, _weights: FloatArray | None) -> BoolArray:
-    """Return which columns are yes/no, as a question to rows."""
-    return np.array([_two_valued(column) for column in values.T], dtype=bool)
+def _cut(facts: Facts, k: int) -> Cuts | None:
+    """Return the cuts between the levels of a column, where it has levels and such cuts."""
+    found = facts.counted(k)
+    return None if found is None else Cuts.between(*found)
 
 
-def _two_valued(column: FloatArray) -> bool:
-    """Whether there are two values; most columns have more among their first rows already."""
-    if len(set(column[:_FIRST][~np.isnan(column[:_FIRST])].tolist())) > 2:
-        return False
-    seen = column[~np.isnan(column)]
-    if not len(seen):
-        return False
-    low, high = seen.min(), seen.max()
-    return bool(low < high and np.all((seen == low) | (seen == high)))
-
-
-def _levels(column: FloatArray, weights: FloatArray | None) -> FloatArray:
-    """Return the levels that get a column: all but the most frequent; the first of equals."""
-    levels, counts = counted(column, weights)
+def _levels(facts: Facts, k: int) -> tuple[FloatArray, float]:
+    """Return the levels of a category that get a column, and the most frequent, the first of
+    equals, which gets none."""
+    found = facts.counted(k)
+    assert found is not None  # a category has few levels
+    levels, counts = found
     if len(levels) < 2:
-        return np.array([np.nan])
-    return np.delete(levels, counts.argmax())
+        return np.array([np.nan]), float(levels[0]) if len(levels) else np.nan
+    most = int(counts.argmax())
+    return np.delete(levels, most), float(levels[most])

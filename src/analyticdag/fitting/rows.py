@@ -2,7 +2,7 @@
 
     Rows.ask(question)       question(values, weights) -> answer
     Sample.add(batch)        keeps every row until they are too many, then half of them, and so on
-    Seen.add(batch)          sums over every row, and a sample
+    Seen.add(batch)          counts and sums over every row (`tally.py`), and a sample
 
 What asks for rows (kurtosis, misfit) sends its question to where the rows are, and gets numbers.
 Which rows a sample keeps depends on their numbers alone, not on how they came in batches.
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
-from analyticdag.sums import Sums
+from analyticdag.fitting.tally import Levels, Tally
 from analyticdag.tables.recipe import Recipe
 
 _T = TypeVar("_T")
@@ -31,11 +31,13 @@ MOST_ROWS, MOST_CELLS = 100_000, 4_000_000
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows and their weights; None for weights of one. `whole` says that they are all there are."""
+    """Rows and their weights; None for weights of one. `whole` says that they are all there are,
+    `fair` that they are drawn from all there are."""
 
     values: FloatArray
     weights: FloatArray | None = None
     whole: bool = True
+    fair: bool = True
 
     def ask(self, question: Callable[[FloatArray, FloatArray | None], _T]) -> _T:
         """Return the answer to a question about the rows."""
@@ -73,30 +75,29 @@ class Sample:
             self._kept = [_thinned(piece, level) for piece in self._kept]
 
     @property
-    def of_all(self) -> bool:
-        """Whether it is drawn from all rows; not where some were gone before."""
-        return self._whole
-
-    @property
     def rows(self) -> Rows:
         """What was kept."""
         values, weights, _ = (np.concatenate(piece) for piece in zip(*self._kept, strict=True))
         whole = self._whole and self._level == 0
-        return Rows(values, weights if self._weighted else None, whole)
+        return Rows(values, weights if self._weighted else None, whole, fair=self._whole)
 
 
 class Seen:
-    """All that is kept of rows that come batch by batch; `sums` may be of rows from before."""
+    """All that is kept of rows that come batch by batch; `tally` may be of rows from before."""
 
-    def __init__(self, sums: Sums | None = None) -> None:
-        self.sums, self.sample = sums, Sample(whole=sums is None)
+    def __init__(self, tally: Tally | None = None) -> None:
+        self.tally, self.sample = tally, Sample(whole=tally is None)
 
-    def add(self, X: FloatArray, weights: FloatArray | None = None) -> None:
-        """Add up some more rows."""
+    def add(
+        self, X: FloatArray, weights: FloatArray | None = None, kinds: tuple[str, ...] = ()
+    ) -> None:
+        """Add up some more rows of columns of these kinds; without kinds they are numbers."""
         if not len(X):
             return
-        found = Sums.of_rows(X, weights)
-        self.sums = found if self.sums is None else self.sums.merge(found)
+        before = self.tally
+        known = Levels.before_any_row(X.shape[1], kinds) if before is None else before.levels
+        found = Tally.of_rows(X, known, weights)
+        self.tally = found if before is None else before.merge(found)
         self.sample.add(X, weights)
 
 

@@ -24,9 +24,9 @@ from analyticdag._validation import (
 )
 from analyticdag.errors import DataError, DataWarning
 from analyticdag.fitting.rows import Rows
+from analyticdag.fitting.tally import Tally
 from analyticdag.losses import VARIANCE_FLOOR
 from analyticdag.moments import Moments, row_sets
-from analyticdag.sums import Sums
 from analyticdag.tables.gaps import SEEN_TOGETHER, Gaussian, effective_rows, pair_counts
 
 # Standard deviations within these have covariances whose ratios can be squared, as the search does
@@ -75,6 +75,8 @@ class Statistics:
     unseen: BoolArray | None = None
     discrete: BoolArray | None = None  # which columns are yes/no, ordered or categories
     ranks: bool = False  # whether correlations are those of ranks, which have no scale
+    tally: Tally | None = None  # all rows added up, levels and all, where they came in batches
+    sample: Rows | None = None  # and a fair sample of them, in their own units
 
     @classmethod
     def from_table(
@@ -103,12 +105,14 @@ class Statistics:
 
     @classmethod
     def from_sums(
-        cls, sums: Sums, rows: Rows | None, names: list[Hashable], *, standardize: bool
+        cls, tally: Tally, rows: Rows | None, names: list[Hashable], *, standardize: bool
     ) -> Statistics:
         """Take rows that were added up batch by batch, and a sample of them."""
+        sums = tally.columns
         statistics = cls._build(Moments.of_sums(sums), names, sums.constant, standardize)
-        rows = None if rows is None else rows.divided(statistics.scale)
-        return replace(statistics, mean=sums.mean, rows=rows)
+        scaled = None if rows is None else rows.divided(statistics.scale)
+        sample = rows if rows is not None and rows.fair else None
+        return replace(statistics, mean=sums.mean, rows=scaled, tally=tally, sample=sample)
 
     @classmethod
     def from_covariance(

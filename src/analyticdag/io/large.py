@@ -48,14 +48,14 @@ def read_large(
     """Read a large file in one pass; rows with gaps are left out if `missing` is "drop"."""
     path = Path(source)
     batches = read_batches(path, kinds=kinds, columns=columns, drop=drop, looked=looked)
-    seen, n_out = Seen(), 0
+    seen, n_out, kinds_read = Seen(), 0, batches.look.recipe.kinds
     for batch in batches:
         full = ~np.isnan(batch.values).any(axis=1)
         if missing != "drop":
             _refuse_gaps(batch, path.name)
         n_out += int((~full).sum())
-        seen.add(check_values(batch.values[full], batch.names, None))
-    if seen.sums is None:
+        seen.add(check_values(batch.values[full], batch.names, None), kinds=kinds_read)
+    if seen.tally is None:
         raise DataError(f"{path.name} has no rows without gaps; leave the emptiest columns out")
     names = batches.look.recipe.names
     kept = seen.sample.rows.values

@@ -29,6 +29,7 @@ from analyticdag.fitting.edges import (
     edge_table,
     near_border,
 )
+from analyticdag.fitting.facts import facts_of
 from analyticdag.least_squares import block_log_det, block_slopes, weights_on_parents
 from analyticdag.linear.learn import Learned
 from analyticdag.linear.prepare import Fit
@@ -80,28 +81,24 @@ def described(fit: Fit, learned: Learned, recipe: Recipe | None) -> Described:
         if (i, j) not in found.parts:
             weights[i, j] *= statistics.scale[i] / statistics.scale[j]
     strength = _strength(design, levels, adjacency, found, statistics.scale)
-    columns = _columns(fit, design, levels, recipe) if design.is_block.any() else None
+    columns = _columns(design, levels, recipe) if design.is_block.any() else None
     return Described(weights, W, strength, found.parts, near, columns)
 
 
 def _levels(fit: Fit, design: Design) -> Moments:
     """Return the moments of all columns, of values and not of ranks."""
-    plain = fit.plain
-    if not fit.statistics.ranks or plain is None or plain.rows is None:
-        return next(one for one in fit.readings if one.name == LEVELS).moments
-    return design.by_levels(plain.rows.values * plain.scale, plain.perturbed, plain.rows.weights)
+    facts = facts_of(fit.plain) if fit.statistics.ranks and fit.plain else None
+    if facts is not None:
+        return design.by_levels(facts)
+    return next(one for one in fit.readings if one.name == LEVELS).moments
 
 
-def _columns(fit: Fit, design: Design, levels: Moments, recipe: Recipe | None) -> LevelColumns:
+def _columns(design: Design, levels: Moments, recipe: Recipe | None) -> LevelColumns:
     """Return the columns of all nodes, with the codes of their levels, the reference last."""
-    plain = fit.plain or fit.statistics
-    assert plain.rows is not None
     codes: list[tuple[float, ...]] = [()] * len(design.sizes)
-    for k in np.flatnonzero(design.is_block).tolist():
+    for k in np.flatnonzero(design.is_block & ~np.isnan(design.references)).tolist():
         own = design.levels[design.columns_of(k)]
-        values = plain.rows.values[:, k] * plain.scale[k]
-        other = np.setdiff1d(values[~np.isnan(values)], own)
-        codes[k] = (*own.tolist(), *other.tolist()) if len(other) else ()
+        codes[k] = (*own.tolist(), float(design.references[k]))
     found = tuple(codes)
     return LevelColumns(design.sizes, levels, level_names(found, recipe), found)
 

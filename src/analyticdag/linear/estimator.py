@@ -48,16 +48,17 @@ from analyticdag.linear.ladder import HasLadder
 from analyticdag.linear.learn import Learned, learned_by_path, learned_by_search
 from analyticdag.linear.options import Options, refuse_moved, refusing_moved
 from analyticdag.linear.prepare import Fit, prepared
+from analyticdag.linear.resume import seen_so_far
 from analyticdag.linear.rows import (
     chosen,
     comes_in_batches,
     completed,
     from_batches,
     from_seen,
+    kinds_of,
     mean_log_likelihood,
     predictions,
     refuse_beside_batches,
-    seen_so_far,
     used_rows,
 )
 from analyticdag.linear.selection import Selection
@@ -275,7 +276,7 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
         weights = check_weights(sample_weight, len(values))
         self._seen = seen = seen_so_far(self)
         used = used_rows(options.missing, values, weights, least=0)
-        seen.add(chosen(values, used), chosen(weights, used))
+        seen.add(chosen(values, used), chosen(weights, used), kinds_of(self))
         return self._learn(from_seen(self, seen), options, X)
 
     def fit_covariance(self, S: Any, *, n_samples: int) -> Self:

@@ -13,6 +13,7 @@ they are, whatever the search saw.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -23,11 +24,13 @@ from scipy.stats import rankdata
 
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.candidates import candidate_mask
-from analyticdag.errors import ParameterError
-from analyticdag.fitting.design import Design, Reading, two_valued_columns
+from analyticdag.errors import DataError, DataWarning, ParameterError
+from analyticdag.fitting.design import Design, Reading
+from analyticdag.fitting.facts import Facts, RowFacts, facts_of
 from analyticdag.fitting.placement import Placement, choose_placement
 from analyticdag.fitting.rows import Rows
 from analyticdag.fitting.statistics import Statistics, moments_with_gaps
+from analyticdag.fitting.tally import MOST_LEVELS
 from analyticdag.graphs import orient_with_knowledge
 from analyticdag.interventions import equivalence_class
 from analyticdag.knowledge import EdgeMasks
@@ -101,43 +104,50 @@ class Fit:
 def prepared(statistics: Statistics, recipe: Recipe | None, options: Options, like: Any) -> Fit:
     """Return the fit of checked rows; the path takes discrete columns for numbers.
 
-    Of more rows than memory holds, and of a fit that partial_fit goes on from, there are sums and a
-    sample, which is too little for correlations: yes/no and ordered columns are read by levels.
+    Of more rows than memory holds there are counts and sums of all levels, which give the same
+    readings as the rows (`fitting.facts`). Of a fit that partial_fit goes on from there is no
+    sample, so yes/no and ordered columns are read by levels alone.
     """
     kinds = (Kind.NUMBER,) * len(statistics.names) if recipe is None else recipe.kinds
-    rows = statistics.rows
-    if rows is None or not rows.whole:
-        _refuse_without_rows(kinds, options, statistics)
-        discrete = np.array([kind in DISCRETE for kind in kinds])
-        if rows is not None:
-            discrete = discrete | rows.ask(two_valued_columns)
-        return Fit(replace(statistics, discrete=discrete), options, like=like)
-    values = rows.times(statistics.scale)
-    design = Design.of(values, kinds, rows.weights)
-    _refuse_categories(design, options, statistics)
-    seen = statistics
+    facts, seen = facts_of(statistics), statistics
     if options.covariance == "rank":
-        seen, values = _ranked(statistics, values, ~design.discrete)
+        _refuse_ranks_without_rows(statistics)
+    if facts is None:
+        discrete = np.array([kind in DISCRETE for kind in kinds])
+        return Fit(replace(statistics, discrete=discrete), options, like=like)
+    _refuse_many_levels(facts, kinds, statistics)
+    design = Design.of(facts, kinds)
+    _refuse_categories(design, options, statistics)
+    if options.covariance == "rank":
+        seen, facts = _ranked(statistics, ~design.discrete)
     if not design.discrete.any() or not options.refine:
         return Fit(seen, options, like=like, plain=statistics)
     seen = replace(seen, discrete=design.discrete)
-    readings = design.readings(values, statistics.perturbed, rows.weights)
+    readings = design.readings(facts)
     return Fit(seen, options, like=like, design=design, readings=readings, plain=statistics)
 
 
-def _refuse_without_rows(kinds: tuple[str, ...], options: Options, statistics: Statistics) -> None:
-    """Refuse what has to see all rows at once."""
-    what = ["covariance='rank'"] if options.covariance == "rank" else []
-    what += [
-        f"the category {name!r}"
-        for name, kind in zip(statistics.names, kinds, strict=True)
-        if kind == Kind.CATEGORY
-    ]
-    if what:
+def _refuse_ranks_without_rows(statistics: Statistics) -> None:
+    if statistics.rows is None or not statistics.rows.whole:
         raise ParameterError(
-            f"{what[0]} needs all rows at once, and only sums are left of some (of a fit before "
-            "partial_fit, or of more than memory holds); give all rows to partial_fit, from the "
-            "first on, or fit them, or a sample of them, as one table"
+            "covariance='rank' needs all rows at once, and only sums are left of some (of a fit "
+            "before partial_fit, or of more than memory holds); give all rows to partial_fit, "
+            "from the first on, or fit them, or a sample of them, as one table"
+        )
+
+
+def _refuse_many_levels(facts: Facts, kinds: tuple[str, ...], statistics: Statistics) -> None:
+    """Refuse a category, and warn of an ordered column, of more levels than are added up."""
+    for k, (name, kind) in enumerate(zip(statistics.names, kinds, strict=True)):
+        if kind not in DISCRETE or facts.counted(k) is not None:
+            continue
+        many = f"column {name!r} is {kind} and has more than {MOST_LEVELS} levels"
+        if kind == Kind.CATEGORY:
+            raise DataError(f"{many}, too many to add up in batches; join some of them first")
+        warnings.warn(
+            f"{many}, too many to add up in batches, so it is read as a number",
+            DataWarning,
+            stacklevel=4,
         )
 
 
@@ -155,10 +165,10 @@ def _refuse_categories(design: Design, options: Options, statistics: Statistics)
         )
 
 
-def _ranked(
-    statistics: Statistics, values: FloatArray, numbers: BoolArray
-) -> tuple[Statistics, FloatArray]:
-    """Return statistics with rank correlations, and rows of normal scores in the old units."""
+def _ranked(statistics: Statistics, numbers: BoolArray) -> tuple[Statistics, RowFacts]:
+    """Return statistics with rank correlations, and facts of normal scores in the old units."""
+    assert statistics.rows is not None
+    values, weights = statistics.rows.times(statistics.scale), statistics.rows.weights
     rows = values.copy()
     places = np.flatnonzero(numbers & ~statistics.constant)
     for k in places.tolist():
@@ -174,7 +184,8 @@ def _ranked(
     counts = np.maximum(np.round(moments.counts * RANK_EFFICIENCY), 2).astype(np.int64)
     moments = replace(moments, covariances=S, counts=counts).scaled(statistics.scale)
     seen = Rows(rows / statistics.scale)
-    return replace(statistics, moments=moments, rows=seen, ranks=True), rows
+    facts = RowFacts(rows, weights, perturbed)
+    return replace(statistics, moments=moments, rows=seen, ranks=True), facts
 
 
 def _normal_scores(column: FloatArray) -> FloatArray:

@@ -11,17 +11,16 @@ More rows than memory holds are added up:
 
     comes_in_batches(X)         whether X is a file, an iterable of tables, or on a cluster
     from_batches(estimator, X)  every batch checked and added up, and a sample of the rows
-    seen_so_far(estimator)      what `partial_fit` goes on from
 
-Covariances and means are exact. What needs single rows goes by the sample: the kurtosis that
-`loss="auto"` allows for, the misfit behind `min_effect="auto"`, and whole fits with categories.
+Covariances and means are exact, and so are counts and moments of the levels of discrete columns
+(`fitting.tally`). What needs single rows goes by the sample: the kurtosis that `loss="auto"` allows
+for, the misfit behind `min_effect="auto"`, and how certain correlations of scores are.
 """
 
 from __future__ import annotations
 
 import math
 import os
-import warnings
 from collections.abc import Hashable, Iterable, Iterator, Set
 from typing import Any
 
@@ -41,15 +40,13 @@ from analyticdag._validation import (
 from analyticdag.effects.known import Known
 from analyticdag.effects.what_if import target_place
 from analyticdag.effects.what_if_levels import predicted
-from analyticdag.errors import AnalyticDAGWarning, DataError, ParameterError
+from analyticdag.errors import DataError, ParameterError
 from analyticdag.fitting.cluster import is_on_cluster, names_of, of_cluster
 from analyticdag.fitting.rows import Seen, Summed
 from analyticdag.fitting.statistics import Statistics
 from analyticdag.losses import Logistic
-from analyticdag.sums import Sums
 from analyticdag.tables.batches import read_batches
 from analyticdag.tables.gaps import Gaussian
-from analyticdag.tables.recipe import Kind
 
 
 def comes_in_batches(X: Any) -> bool:
@@ -99,30 +96,23 @@ def from_batches(estimator: Any, X: Any) -> Statistics:
                 values = check_table(estimator, _table(batch), reset=number == 0, least=0)
             except DataError as error:
                 raise type(error)(f"batch {number}: {error}") from error
-            seen.add(chosen(values, used_rows(estimator.missing, values, least=0)))
+            used = used_rows(estimator.missing, values, least=0)
+            seen.add(chosen(values, used), kinds=kinds_of(estimator))
     return from_seen(estimator, seen)
 
 
 def from_seen(estimator: Any, seen: Seen) -> Statistics:
     """Return the statistics of rows that were added up."""
-    refuse_few_rows(0 if seen.sums is None else round(seen.sums.n))
-    assert seen.sums is not None
-    names = column_names(estimator, len(seen.sums.mean))
+    refuse_few_rows(0 if seen.tally is None else round(seen.tally.wide.n))
+    assert seen.tally is not None
     rows = seen.sample.rows if seen.sample.n_seen else None
-    if rows is not None and not rows.whole and seen.sample.of_all and _has_category(estimator):
-        warnings.warn(
-            "categories need rows and not only sums, so the graph is learned from a sample of "
-            f"{len(rows.values)} of {seen.sample.n_seen} rows; without categories all are used",
-            AnalyticDAGWarning,
-            stacklevel=3,
-        )
-        scaled = estimator.standardize
-        return Statistics.from_table(rows.values, names, standardize=scaled, weights=rows.weights)
-    return Statistics.from_sums(seen.sums, rows, names, standardize=estimator.standardize)
+    names = column_names(estimator, len(seen.tally.levels.met))
+    return Statistics.from_sums(seen.tally, rows, names, standardize=estimator.standardize)
 
 
-def _has_category(estimator: Any) -> bool:
-    return estimator.recipe_ is not None and Kind.CATEGORY in estimator.recipe_.kinds
+def kinds_of(estimator: Any) -> tuple[str, ...]:
+    """Return what the columns are; nothing where all are numbers."""
+    return () if estimator.recipe_ is None else estimator.recipe_.kinds
 
 
 def _from_cluster(estimator: Any, X: Any) -> Statistics:
@@ -132,10 +122,10 @@ def _from_cluster(estimator: Any, X: Any) -> Statistics:
     names = names_of(X)
     remember_columns(estimator, names, len(names))
     estimator.recipe_ = None
-    sums, rows = of_cluster(X, estimator.missing)
+    tally, rows = of_cluster(X, estimator.missing)
     standardize = estimator.standardize
     return Statistics.from_sums(
-        sums, rows, column_names(estimator, len(names)), standardize=standardize
+        tally, rows, column_names(estimator, len(names)), standardize=standardize
     )
 
 
@@ -150,25 +140,6 @@ def _table(batch: Any) -> Any:
     if getattr(batch, "ndim", 2) == 1:
         raise DataError("X gives single rows; pass list(X), or batches that are tables")
     return batch
-
-
-def seen_so_far(estimator: Any) -> Seen:
-    """Return what `partial_fit` has seen, or what a fit has left of its rows."""
-    kept: Seen | None = getattr(estimator, "_seen", None)
-    if kept is not None:
-        return kept
-    return Seen(_sums_of(estimator) if hasattr(estimator, "moments_") else None)
-
-
-def _sums_of(estimator: Any) -> Sums:
-    if estimator.interventions_ is not None:
-        raise ParameterError(
-            "partial_fit cannot go on from a fit with interventions, which has rows of its own "
-            "for every column; fit all rows at once"
-        )
-    varies, moments = estimator.noise_variances_ > 0.0, estimator.moments_
-    unit = estimator.scale_ * varies
-    return Sums.of_covariance(moments.S * np.outer(unit, unit), estimator.mean_, moments.n_samples)
 
 
 def used_rows(

@@ -53,8 +53,12 @@ class Cuts:
 
     @classmethod
     def of(cls, values: FloatArray, weights: FloatArray | None = None) -> Cuts | None:
+        """Count the levels of a column, and cut between them."""
+        return cls.between(*counted(values, weights))
+
+    @classmethod
+    def between(cls, levels: FloatArray, counts: FloatArray) -> Cuts | None:
         """Cut where enough rows are on both sides; None where no such cut is left."""
-        levels, counts = counted(values, weights)
         below, n = np.cumsum(counts)[:-1], counts.sum()
         made = (below >= FEWEST) & (n - below >= FEWEST)
         # Of neighbouring cuts with too few rows between them the later one is left out.

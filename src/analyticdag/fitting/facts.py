@@ -1,0 +1,131 @@
+"""What the rows say about discrete columns: from a table in memory, or from sums over all rows.
+
+    facts_of(statistics)    -> Facts, or None where neither rows nor sums of levels are left
+
+| facts                                   | of a table     | of rows added up (`tally.py`) |
+|-----------------------------------------|----------------|-------------------------------|
+| levels of a column and their counts     | counted        | counted, exactly              |
+| moments of codes, indicators and scores | of the rows    | by a linear map, exactly      |
+| variances of correlations of scores     | fourth moments | fourth moments of a sample    |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+import numpy as np
+
+from analyticdag._typing import BoolArray, FloatArray, IntArray
+from analyticdag.fitting.rows import Rows
+from analyticdag.fitting.statistics import Statistics, moments_with_gaps
+from analyticdag.fitting.tally import Tally, View
+from analyticdag.moments import Moments
+from analyticdag.tables.latent import counted
+
+_T = TypeVar("_T")
+# Rows that are looked at first: of numbers, three are different nearly always.
+_FIRST = 100
+
+
+class Facts(Protocol):
+    """What a design is made from (`design.py`)."""
+
+    @property
+    def two_valued(self) -> BoolArray: ...  # noqa: D102  (which columns have two values)
+    @property
+    def has_cuts(self) -> bool: ...  # noqa: D102  (whether columns can be read as cuts)
+    def counted(self, k: int) -> tuple[FloatArray, FloatArray] | None:
+        """Return the levels of a column and how often each came; None where there are too many."""
+
+    def moments(self, view: View, node: IntArray) -> Moments:
+        """Return the moments of a view of the rows; `node` is what its columns are made of."""
+
+    def ask(self, question: Callable[[FloatArray, FloatArray | None], _T]) -> _T:
+        """Return the answer of the rows, or of a sample of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowFacts:
+    """Facts of a table in memory, which may have gaps."""
+
+    values: FloatArray
+    weights: FloatArray | None = None
+    perturbed: BoolArray | None = None
+
+    @property
+    def two_valued(self) -> BoolArray:
+        """Which columns have two values."""
+        return np.array([_two_valued(column) for column in self.values.T], dtype=bool)
+
+    @property
+    def has_cuts(self) -> bool:
+        """Whether columns can be read as cuts: not where each has rows of its own."""
+        return self.perturbed is None
+
+    def counted(self, k: int) -> tuple[FloatArray, FloatArray]:
+        """Return the levels of a column and how often each came."""
+        return counted(self.values[:, k], self.weights)
+
+    def moments(self, view: View, node: IntArray) -> Moments:
+        """Return the moments of a view of the rows."""
+        rows = view(self.values)
+        mask = None if self.perturbed is None else self.perturbed[:, node]
+        reduced = moments_with_gaps if np.isnan(rows).any() else Moments.of_rows
+        return reduced(rows, mask, self.weights)
+
+    def ask(self, question: Callable[[FloatArray, FloatArray | None], _T]) -> _T:
+        """Return the answer of the rows."""
+        return question(self.values, self.weights)
+
+
+@dataclass(frozen=True, eq=False)
+class SumFacts:
+    """Facts of rows that were added up, and a sample of them; None where it is not of all rows."""
+
+    tally: Tally
+    sample: Rows | None
+
+    @property
+    def two_valued(self) -> BoolArray:
+        """Which columns have two values."""
+        return self.tally.levels.two_valued
+
+    @property
+    def has_cuts(self) -> bool:
+        """Whether columns can be read as cuts: their fourth moments are those of the sample."""
+        return self.sample is not None
+
+    def counted(self, k: int) -> tuple[FloatArray, FloatArray] | None:
+        """Return the levels of a column and how often each came; None where there are too many."""
+        met = self.tally.levels.met[k]
+        return None if met is None else (met, self.tally.counts[k])
+
+    def moments(self, view: View, node: IntArray) -> Moments:
+        """Return the moments of a view of all rows."""
+        return self.tally.moments(view, node)
+
+    def ask(self, question: Callable[[FloatArray, FloatArray | None], _T]) -> _T:
+        """Return the answer of the sample."""
+        assert self.sample is not None
+        return self.sample.ask(question)
+
+
+def facts_of(statistics: Statistics) -> Facts | None:
+    """Return what the rows of a fit say; None where only a covariance is left of them."""
+    rows, tally = statistics.rows, statistics.tally
+    if rows is not None and rows.whole:
+        return RowFacts(rows.times(statistics.scale), rows.weights, statistics.perturbed)
+    return None if tally is None else SumFacts(tally, statistics.sample)
+
+
+def _two_valued(column: FloatArray) -> bool:
+    """Whether there are two values; most columns have more among their first rows already."""
+    if len(set(column[:_FIRST][~np.isnan(column[:_FIRST])].tolist())) > 2:
+        return False
+    seen = column[~np.isnan(column)]
+    if not len(seen):
+        return False
+    low, high = seen.min(), seen.max()
+    return bool(low < high and np.all((seen == low) | (seen == high)))

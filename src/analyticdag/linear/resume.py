@@ -1,0 +1,69 @@
+"""What `partial_fit` goes on from: the rows of earlier calls, or what a fit has left of its rows.
+
+    seen_so_far(estimator)      -> Seen
+
+A fit leaves the moments of its columns, and of the levels of its categories (`level_columns_`).
+Levels of ordered columns it does not leave, and no sample.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from analyticdag.effects.levels import LevelColumns
+from analyticdag.errors import ParameterError
+from analyticdag.fitting.rows import Seen
+from analyticdag.fitting.tally import MOST_LEVELS, Levels, Tally
+from analyticdag.sums import Sums
+
+
+def seen_so_far(estimator: Any) -> Seen:
+    """Return what `partial_fit` has seen, or what a fit has left of its rows."""
+    kept: Seen | None = getattr(estimator, "_seen", None)
+    if kept is not None:
+        return kept
+    return Seen(_tally_of(estimator) if hasattr(estimator, "moments_") else None)
+
+
+def _tally_of(estimator: Any) -> Tally:
+    if estimator.interventions_ is not None:
+        raise ParameterError(
+            "partial_fit cannot go on from a fit with interventions, which has rows of its own "
+            "for every column; fit all rows at once"
+        )
+    if estimator.level_columns_ is not None:
+        return _with_categories(estimator.level_columns_)
+    varies, moments = estimator.noise_variances_ > 0.0, estimator.moments_
+    unit = estimator.scale_ * varies
+    S, n = moments.S * np.outer(unit, unit), moments.n_samples
+    levels = Levels.before_any_row(len(S))
+    return Tally(levels, (np.empty(0),) * len(S), Sums.of_covariance(S, estimator.mean_, n))
+
+
+def _with_categories(known: LevelColumns) -> Tally:
+    """Return the tally of a fit with categories: their levels, and all else as numbers."""
+    n, means = known.moments.n_samples, known.moments.means[0]
+    none_yet, is_category = Levels.before_any_row(len(known.codes)), known.is_category.tolist()
+    levels = Levels(
+        tuple(np.sort(codes) for codes in known.codes),
+        tuple(np.where(is_category, MOST_LEVELS, none_yet.most).tolist()),
+    )
+    A, constants = sparse.lil_array((len(levels.node), len(means))), np.zeros(len(levels.node))
+    counts = [np.empty(0)] * len(known.codes)
+    for k, codes in enumerate(known.codes):
+        own, made = known.of(k), np.flatnonzero(levels.node == k)
+        if not codes:
+            A[made[0], own[0]] = 1.0
+            continue
+        points = np.zeros((len(codes), len(known.codes)))
+        points[:, k] = codes
+        seen = levels.wide(points)[:, made]  # what is made of each level, the reference last
+        A[np.ix_(made, own)] = (seen[:-1] - seen[-1]).T
+        constants[made] = seen[-1]
+        shares = np.append(means[own], 1.0 - means[own].sum())
+        counts[k] = np.rint(n * shares)[np.argsort(codes)]
+    sums = Sums.of_covariance(known.moments.S, means, n)
+    return Tally(levels, tuple(counts), sums.mapped(A.tocsr(), constants))
