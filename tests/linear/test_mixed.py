@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from analyticdag import AnalyticDAG
+from analyticdag._tables import NamedColumns
 from analyticdag._validation import correlations
 from analyticdag.effects import total_effect
 from analyticdag.errors import DataWarning, IgnoredParameterWarning, ParameterError
@@ -351,16 +352,26 @@ def test_the_logistic_loss_invents_no_causes_of_rare_columns() -> None:
     )
 
 
-def test_partial_fit_does_not_take_its_own_rows_for_all_rows(tmp_path: Path) -> None:
+@pytest.mark.filterwarnings("ignore:lambda1")
+def test_partial_fit_goes_on_from_a_fit_with_categories(tmp_path: Path) -> None:
     drawn = mixed("conditional", 3, n=600)
     table = frame_of(drawn)
-    with pytest.raises(ParameterError, match="needs all rows at once, and only sums are left"):
-        AnalyticDAG().fit(table[:500]).partial_fit(table[500:])
-    save_run(record_of(AnalyticDAG().fit(table[:500])), tmp_path / "run")
-    with pytest.raises(ParameterError, match="needs all rows at once, and only sums are left"):
-        load_run(tmp_path / "run").to_estimator().partial_fit(table[500:])
-    again = AnalyticDAG().partial_fit(table[:500]).partial_fit(table[500:])
-    assert again.moments_.n_samples == 600
+    first = AnalyticDAG().fit(table[:500])
+    save_run(record_of(first), tmp_path / "run")
+    named = NamedColumns(first.recipe_.read(table, gaps=()), list(table.columns), first.recipe_)
+    whole = AnalyticDAG().fit(named)
+    for model in (first, load_run(tmp_path / "run").to_estimator()):
+        model.partial_fit(table[500:])
+        assert model.moments_.n_samples == 600
+        assert model.level_columns_ is not None
+        assert model.level_columns_.labels == whole.level_columns_.labels
+        levels, same = model.level_columns_.moments, whole.level_columns_.moments
+        np.testing.assert_allclose(levels.S, same.S, rtol=1e-10, atol=1e-10)
+        np.testing.assert_allclose(levels.means, same.means, rtol=1e-10, atol=1e-10)
+        # No row of the fit is left for the variances of correlations of scores.
+        assert model.trace_.plan == "discrete columns by their levels"
+    with pytest.raises(ParameterError, match="covariance='rank' needs all rows at once"):
+        AnalyticDAG(covariance="rank").fit(table[:500]).partial_fit(table[500:])
 
 
 @pytest.mark.parametrize("covariance", ["sample", "rank"])

@@ -4,6 +4,8 @@
 |-----------------|------------------------------------------------------------------------------|
 | `statistics.py` | what a fit sees of the data: covariance, means, names                        |
 | `design.py`     | discrete columns as a search sees them: columns, blocks, readings            |
+| `facts.py`      | what these need of the rows: of a table, or of rows added up                 |
+| `tally.py`      | rows added up with the levels of their discrete columns                      |
 | `rows.py`       | rows for a second look: all, or a sample of too many                         |
 | `cluster.py`    | the same for a Dask DataFrame, on its cluster                                |
 | `placement.py`  | which array library, device and precision the path runs on                   |

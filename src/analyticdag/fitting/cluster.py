@@ -19,7 +19,7 @@ from analyticdag._tables import read_columns
 from analyticdag._typing import FloatArray
 from analyticdag._validation import check_values, refuse_few_rows
 from analyticdag.fitting.rows import Rows, sample_level, sampled
-from analyticdag.fitting.tally import Levels, Tally
+from analyticdag.fitting.tally import MetLevels, Tally
 
 _T = TypeVar("_T")
 
@@ -83,7 +83,7 @@ def _tally(part: Any, names: list[Hashable], rule: str) -> tuple[Tally | None, l
     values = _values(part, names, rule)
     if not len(values):
         return None, [0]
-    return Tally.of_rows(values, Levels.before_any_row(len(names))), [len(values)]
+    return Tally.of_rows(values, MetLevels.before_any_row(len(names))), [len(values)]
 
 
 def _merged(

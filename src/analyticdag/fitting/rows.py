@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
-from analyticdag.fitting.tally import Levels, Tally
+from analyticdag.fitting.tally import MetLevels, Tally
 from analyticdag.tables.recipe import Recipe
 
 _T = TypeVar("_T")
@@ -95,7 +95,7 @@ class Seen:
         if not len(X):
             return
         before = self.tally
-        known = Levels.before_any_row(X.shape[1], kinds) if before is None else before.levels
+        known = MetLevels.before_any_row(X.shape[1], kinds) if before is None else before.levels
         found = Tally.of_rows(X, known, weights)
         self.tally = found if before is None else before.merge(found)
         self.sample.add(X, weights)

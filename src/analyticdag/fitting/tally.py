@@ -1,6 +1,6 @@
 """Levels of discrete columns, counted and added up: all that their readings need of the rows.
 
-    Levels.wide(X)             the columns, and an indicator for each level of a discrete one
+    MetLevels.wide(X)          the columns, and an indicator for each level of a discrete one
     Tally.of_rows(X, levels)   counts of the levels, and the sums of these wide columns
     a.merge(b)                 the same for the rows of both
     tally.moments(view, node)  the moments of other columns, each made of one column's levels
@@ -40,28 +40,28 @@ _GLANCE = 100
 
 
 @dataclass(frozen=True, eq=False)
-class Levels:
+class MetLevels:
     """The values of every column met so far, ascending; None where they are more than `most`."""
 
     met: tuple[FloatArray | None, ...]
     most: tuple[int, ...]
 
     @classmethod
-    def before_any_row(cls, n_columns: int, kinds: tuple[str, ...] = ()) -> Levels:
+    def before_any_row(cls, n_columns: int, kinds: tuple[str, ...] = ()) -> MetLevels:
         """Return no levels of columns of these kinds; without kinds they are numbers."""
         kinds = kinds or ("",) * n_columns
         most = tuple(MOST_LEVELS if kind in DISCRETE else _TWO for kind in kinds)
         return cls((np.empty(0),) * n_columns, most)
 
-    def with_rows(self, X: FloatArray) -> Levels:
+    def with_rows(self, X: FloatArray) -> MetLevels:
         """Return these levels and those of the rows; itself where none is new."""
         return self._with(map(_joined, self.met, X.T, self.most))
 
-    def merge(self, other: Levels) -> Levels:
+    def merge(self, other: MetLevels) -> MetLevels:
         """Return the levels of both."""
         return self if other is self else self._with(map(_joined, self.met, other.met, self.most))
 
-    def _with(self, met: Iterable[FloatArray | None]) -> Levels:
+    def _with(self, met: Iterable[FloatArray | None]) -> MetLevels:
         found = tuple(met)
         same = all(new is old for new, old in zip(found, self.met, strict=True))
         return self if same else replace(self, met=found)
@@ -149,12 +149,12 @@ def _joined(met: FloatArray | None, values: FloatArray | None, most: int) -> Flo
 class Tally:
     """Rows added up: `counts` of the `levels` of each column, and the sums of `wide` columns."""
 
-    levels: Levels
+    levels: MetLevels
     counts: tuple[FloatArray, ...]
     wide: Sums
 
     @classmethod
-    def of_rows(cls, X: FloatArray, levels: Levels, weights: FloatArray | None = None) -> Tally:
+    def of_rows(cls, X: FloatArray, levels: MetLevels, weights: FloatArray | None = None) -> Tally:
         """Add up finite rows, at least one; `levels` are those met before, and what is kept."""
         levels = levels.with_rows(X)
         sums = Sums.of_rows(levels.wide(X), weights)
@@ -167,7 +167,7 @@ class Tally:
         counts = tuple(a + b for a, b in zip(one.counts, two.counts, strict=True))
         return Tally(levels, counts, one.wide.merge(two.wide))
 
-    def _in(self, levels: Levels) -> Tally:
+    def _in(self, levels: MetLevels) -> Tally:
         """Return the same rows with these levels, all of its own among them."""
         if levels is self.levels:
             return self

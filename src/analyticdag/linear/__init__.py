@@ -22,6 +22,7 @@
 | `ignored.py`    | parameters that a combination ignores, said in one warning                   |
 | `rows.py`       | which rows are used, what fills their gaps, how likely they are; more rows   |
 |                 | than memory: files, iterables, `partial_fit`                                 |
+| `resume.py`     | what `partial_fit` goes on from                                              |
 """
 
 from __future__ import annotations

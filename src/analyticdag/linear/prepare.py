@@ -144,11 +144,12 @@ def _refuse_many_levels(facts: Facts, kinds: tuple[str, ...], statistics: Statis
         many = f"column {name!r} is {kind} and has more than {MOST_LEVELS} levels"
         if kind == Kind.CATEGORY:
             raise DataError(f"{many}, too many to add up in batches; join some of them first")
-        warnings.warn(
-            f"{many}, too many to add up in batches, so it is read as a number",
-            DataWarning,
-            stacklevel=4,
-        )
+        if facts.has_cuts:
+            warnings.warn(
+                f"{many}, too many to add up in batches, so it is read as a number",
+                DataWarning,
+                stacklevel=4,
+            )
 
 
 def _refuse_categories(design: Design, options: Options, statistics: Statistics) -> None:

@@ -3,7 +3,7 @@
     seen_so_far(estimator)      -> Seen
 
 A fit leaves the moments of its columns, and of the levels of its categories (`level_columns_`).
-Levels of ordered columns it does not leave, and no sample.
+MetLevels of ordered columns it does not leave, and no sample.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from scipy import sparse
 from analyticdag.effects.levels import LevelColumns
 from analyticdag.errors import ParameterError
 from analyticdag.fitting.rows import Seen
-from analyticdag.fitting.tally import MOST_LEVELS, Levels, Tally
+from analyticdag.fitting.tally import MOST_LEVELS, MetLevels, Tally
 from analyticdag.sums import Sums
 
 
@@ -39,15 +39,15 @@ def _tally_of(estimator: Any) -> Tally:
     varies, moments = estimator.noise_variances_ > 0.0, estimator.moments_
     unit = estimator.scale_ * varies
     S, n = moments.S * np.outer(unit, unit), moments.n_samples
-    levels = Levels.before_any_row(len(S))
+    levels = MetLevels.before_any_row(len(S))
     return Tally(levels, (np.empty(0),) * len(S), Sums.of_covariance(S, estimator.mean_, n))
 
 
 def _with_categories(known: LevelColumns) -> Tally:
     """Return the tally of a fit with categories: their levels, and all else as numbers."""
     n, means = known.moments.n_samples, known.moments.means[0]
-    none_yet, is_category = Levels.before_any_row(len(known.codes)), known.is_category.tolist()
-    levels = Levels(
+    none_yet, is_category = MetLevels.before_any_row(len(known.codes)), known.is_category.tolist()
+    levels = MetLevels(
         tuple(np.sort(codes) for codes in known.codes),
         tuple(np.where(is_category, MOST_LEVELS, none_yet.most).tolist()),
     )

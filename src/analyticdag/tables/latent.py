@@ -135,7 +135,9 @@ def _solve(covariance: FloatArray, left: FloatArray, right: FloatArray) -> Float
         above = value > covariance
         high, low = np.where(above, rho, high), np.where(above, low, rho)
         step = rho - (value - covariance) / np.maximum(slope, np.finfo(float).tiny)
-        after = np.where((step > low) & (step < high), step, (low + high) / 2.0)
+        # At the solution rounding may put the step on an end of the bracket, or past it.
+        fits = (step > low) & (step < high) | (np.abs(step - rho) < _CLOSE)
+        after = np.where(fits, step, (low + high) / 2.0)
         settled = np.abs(after - rho).max() < _CLOSE
         rho = after
         if settled:
