@@ -48,7 +48,7 @@ from analyticdag.linear.ladder import HasLadder
 from analyticdag.linear.learn import Learned, learned_by_path, learned_by_search
 from analyticdag.linear.options import Options, refuse_moved, refusing_moved
 from analyticdag.linear.prepare import Fit, prepared
-from analyticdag.linear.resume import seen_so_far
+from analyticdag.linear.resume import seen_so_far, warn_of_rare_levels
 from analyticdag.linear.rows import (
     chosen,
     comes_in_batches,
@@ -272,7 +272,10 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
         """
         options = Options.of(self)
         options.check_batches()
-        values = check_table(self, X, reset=not hasattr(self, "n_features_in_"), least=1)
+        first = not hasattr(self, "n_features_in_")
+        values = check_table(self, X, reset=first, least=1)
+        if first:
+            warn_of_rare_levels(self.recipe_, len(values))
         weights = check_weights(sample_weight, len(values))
         self._seen = seen = seen_so_far(self)
         used = used_rows(options.missing, values, weights, least=0)

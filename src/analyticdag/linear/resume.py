@@ -1,6 +1,7 @@
 """What `partial_fit` goes on from: the rows of earlier calls, or what a fit has left of its rows.
 
-    seen_so_far(estimator)      -> Seen
+    seen_so_far(estimator)           -> Seen
+    warn_of_rare_levels(recipe, n)   what the first rows decide about levels, for all that follow
 
 A fit leaves the moments of its columns, and of the levels of its categories (`level_columns_`).
 MetLevels of ordered columns it does not leave, and no sample.
@@ -8,16 +9,21 @@ MetLevels of ordered columns it does not leave, and no sample.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from analyticdag._tables import listing
 from analyticdag.effects.levels import LevelColumns
-from analyticdag.errors import ParameterError
+from analyticdag.errors import DataWarning, ParameterError
 from analyticdag.fitting.rows import Seen
 from analyticdag.fitting.tally import MOST_LEVELS, MetLevels, Tally
 from analyticdag.sums import Sums
+from analyticdag.tables.batches import BATCH_ROWS
+from analyticdag.tables.categories import FEWEST_ROWS
+from analyticdag.tables.recipe import OTHER, Recipe
 
 
 def seen_so_far(estimator: Any) -> Seen:
@@ -26,6 +32,19 @@ def seen_so_far(estimator: Any) -> Seen:
     if kept is not None:
         return kept
     return Seen(_tally_of(estimator) if hasattr(estimator, "moments_") else None)
+
+
+def warn_of_rare_levels(recipe: Recipe | None, n_rows: int) -> None:
+    """Say which columns have levels that the first rows, if these are few, join for good."""
+    columns = () if recipe is None or n_rows >= BATCH_ROWS else recipe.columns
+    joined = [one.name for one in columns if one.merged or OTHER in one.levels]
+    if joined:
+        warnings.warn(
+            f"levels of {listing(joined)} in fewer than {FEWEST_ROWS} of these first {n_rows} rows "
+            "count with others from now on; begin with more rows to keep them",
+            DataWarning,
+            stacklevel=3,
+        )
 
 
 def _tally_of(estimator: Any) -> Tally:

@@ -45,7 +45,7 @@ from analyticdag.fitting.cluster import is_on_cluster, names_of, of_cluster
 from analyticdag.fitting.rows import Seen, Summed
 from analyticdag.fitting.statistics import Statistics
 from analyticdag.losses import Logistic
-from analyticdag.tables.batches import read_batches
+from analyticdag.tables.batches import read_batches, with_first_look
 from analyticdag.tables.gaps import Gaussian
 
 
@@ -89,11 +89,11 @@ def from_batches(estimator: Any, X: Any) -> Statistics:
     if isinstance(X, str | os.PathLike):
         X = read_batches(X, kinds=estimator.kinds)
         X.refuse_left_out()
-    seen = Seen()
+    seen, tables = Seen(), map(_table, X.to_batches() if _is_dataset(X) else X)
     with one_blas_thread():
-        for number, batch in enumerate(X.to_batches() if _is_dataset(X) else X):
+        for number, batch in enumerate(with_first_look(tables, estimator.kinds)):
             try:
-                values = check_table(estimator, _table(batch), reset=number == 0, least=0)
+                values = check_table(estimator, batch, reset=number == 0, least=0)
             except DataError as error:
                 raise type(error)(f"batch {number}: {error}") from error
             used = used_rows(estimator.missing, values, least=0)

@@ -1,24 +1,29 @@
 """Files of any size, as batches of numbers, as often as needed; in the memory of a row group.
 
-    read_batches(path)      one look at the first rows -> `Batches`, which gives `NamedColumns`
+    read_batches(path)             one look at the first rows -> `Batches` of `NamedColumns`
+    with_first_look(batches, …)    the same look at the first rows of data frames
 
 Parquet and Feather (a file, or a folder of them) come through pyarrow, delimited text line by line;
-other formats are read whole. What each column is, the first batch decides: a cell that does not fit
-in later on is refused by row and column.
+other formats are read whole. What each column is, the first rows decide, however few of them a
+batch has: a cell that does not fit in later on is refused by row and column.
 """
 
 from __future__ import annotations
 
 import importlib
+import itertools
 import os
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from analyticdag._files import is_folder, is_there
 from analyticdag._tables import NamedColumns, listing
 from analyticdag.errors import DataError, MissingDependencyError
+from analyticdag.tables.categories import scored
 from analyticdag.tables.cells import Cells
 from analyticdag.tables.files import (
     read_cells,
@@ -27,10 +32,14 @@ from analyticdag.tables.files import (
     refuse_many_cells,
 )
 from analyticdag.tables.look import Look, check_names, look_at
+from analyticdag.tables.python import frame_to_read, recipe_of
+from analyticdag.tables.recipe import Recipe
 from analyticdag.tables.text import text_batches
 
 # Rows of a batch: with 50 columns 13 MB, and large enough that a batch costs little beside them.
 BATCH_ROWS = 32_768
+# Rows from which a look at the columns of a file is a good one: a row group may have ten.
+_ENOUGH = 10_000
 _ARROW = {".parquet": "parquet", ".pq": "parquet", ".feather": "feather", ".arrow": "feather"}
 _TEXT = (".csv", ".tsv", ".tab", ".txt", ".dat")
 
@@ -77,9 +86,7 @@ def read_batches(
     """
     refuse_address(path)
     place = Path(path)
-    first = next(cell_batches(place), None)
-    if first is None:
-        raise DataError(f"{place.name} has no rows; pass at least two")
+    first = _first_rows(place)
     check_names(first.names, place.name)
     look, _ = look_at(first, kinds=kinds, columns=columns, drop=drop)
     if looked is not None:
@@ -87,6 +94,42 @@ def read_batches(
     look.refuse_undecided()
     check_names(look.recipe.names, place.name)
     return Batches(place, look, frozenset(kinds or ()))
+
+
+def _first_rows(path: Path) -> Cells:
+    """Return the first rows of a file: the first part of it, and more where that is small."""
+    held: list[Cells] = []
+    for cells in cell_batches(path):
+        held.append(cells)
+        if sum(map(len, held)) >= _ENOUGH:
+            break
+    if not held:
+        raise DataError(f"{path.name} has no rows; pass at least two")
+    return Cells.joined(held)
+
+
+def with_first_look(batches: Iterator[Any], kinds: Mapping[str, Any] | None) -> Iterator[Any]:
+    """Yield the batches; where they are data frames with more than numbers, the first is read by
+    the recipe that the first `BATCH_ROWS` rows give, however many batches these are."""
+    first = next(batches, None)
+    frame = None if first is None else frame_to_read(first, kinds)
+    if frame is None:
+        yield from itertools.chain([] if first is None else [first], batches)
+        return
+    held, heads = [first], [frame.head(BATCH_ROWS)]
+    while (left := BATCH_ROWS - sum(map(len, heads))) > 0:
+        batch = next(batches, None)
+        more = None if batch is None else frame_to_read(batch, kinds)
+        held += [] if batch is None else [batch]
+        if more is None or more.columns != frame.columns:
+            break  # what is wrong with it is said when it is read
+        heads.append(more.head(left))
+    recipe, gaps = recipe_of(heads[0], kinds, heads[1:]), frozenset(kinds or ())
+    assert recipe is not None
+    values = np.concatenate([recipe.read(head, gaps=gaps) for head in heads])
+    recipe = Recipe(scored(recipe.columns, values)[0])
+    held[0] = NamedColumns(recipe.read(frame, gaps=gaps), list(recipe.names), recipe)
+    yield from itertools.chain(held, batches)
 
 
 def has_batches(path: Path) -> bool:

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 
 from analyticdag._parameters import is_missing
 from analyticdag.errors import DataError
@@ -55,6 +56,19 @@ class Cells:
         columns = tuple(frame[:, k].to_list() for k in range(len(names)))
         return cls(names, columns, range(len(frame)), levels=levels, ordered=ordered)
 
+    @classmethod
+    def joined(cls, parts: Sequence[Cells]) -> Cells:
+        """Return the rows of tables with the same columns, one after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        columns = tuple(_stacked([part.column(name) for part in parts]) for name in parts[0].names)
+        levels = {
+            name: tuple(dict.fromkeys(level for one in parts for level in one.levels.get(name, ())))
+            for name in parts[0].levels
+        }
+        rows = [row for part in parts for row in part.rows]
+        return replace(parts[0], columns=columns, rows=rows, levels=levels)
+
     def __len__(self) -> int:
         return len(self.rows)
 
@@ -81,6 +95,13 @@ class Cells:
         unknown = [name for name in asked if name not in self._place]
         if unknown:
             raise DataError(f"{what} {unknown[:_SHOWN]}: {listing(self.names)}")
+
+
+def _stacked(parts: Sequence[Sequence[Any]]) -> Sequence[Any]:
+    """Return the cells of several parts of a column; arrays of numbers stay such."""
+    if all(isinstance(part, np.ndarray) for part in parts):
+        return np.concatenate(parts)  # type: ignore[return-value]
+    return [cell for part in parts for cell in part]
 
 
 def _levels(kind: Any, column: nw.Series[Any]) -> tuple[str, ...]:

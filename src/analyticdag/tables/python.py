@@ -8,7 +8,7 @@ estimator leaves no column out: what cannot be a variable is refused by name.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -16,30 +16,23 @@ import narwhals as nw
 from analyticdag._parameters import shown
 from analyticdag._tables import NamedColumns, listing
 from analyticdag.errors import DataError, ParameterError
+from analyticdag.tables.categories import FEWEST_ROWS
 from analyticdag.tables.cells import Cells
 from analyticdag.tables.kinds import Found, asked_column, find_column
 from analyticdag.tables.recipe import DISCRETE, Column, Kind, Recipe
 
 
-def recipe_of(X: Any, kinds: Mapping[str, Any] | None) -> Recipe | None:
-    """Return how the columns of X are read; None where all are plain numbers."""
-    if kinds is not None and not isinstance(kinds, Mapping):
-        raise ParameterError(
-            f"kinds must map names of columns to what they are, or be None, not {shown(kinds)}"
-        )
+def recipe_of(X: Any, kinds: Mapping[str, Any] | None, more: Sequence[Any] = ()) -> Recipe | None:
+    """Return how the columns of X are read; None where all are plain numbers.
+
+    `more` are data frames with further rows of the same columns.
+    """
     if isinstance(X, NamedColumns) and not kinds:
         return X.recipe
-    frame = None if isinstance(X, NamedColumns) else _frame(X)
+    frame = frame_to_read(X, kinds)
     if frame is None:
-        if kinds:
-            raise ParameterError("kinds names columns, and X has no names; pass a data frame")
         return None
-    typed = any(
-        isinstance(kind, nw.Categorical | nw.Enum | nw.String) for kind in frame.schema.values()
-    )
-    if not kinds and not typed:
-        return None
-    table = Cells.of_frame(frame)
+    table = Cells.joined([Cells.of_frame(one) for one in (frame, *more)])
     table.refuse_unknown(kinds or {}, "kinds names columns that are not there,")
     _refuse_others(frame, kinds or {})
     found = [_found(name, table, kinds or {}) for name in table.names]
@@ -55,9 +48,27 @@ def recipe_of(X: Any, kinds: Mapping[str, Any] | None) -> Recipe | None:
     if left:
         raise DataError(
             f"X has columns that cannot be variables: {listing(left)}; drop them, or name the "
-            "levels of an ordered one from low to high in kinds, as ['low', 'middle', 'high']"
+            "levels of an ordered one from low to high in kinds, as ['low', 'middle', 'high']; a "
+            f"category needs two levels in {FEWEST_ROWS} rows or more, here of {len(table)}"
         )
     return Recipe(tuple(one.column for one in found))
+
+
+def frame_to_read(X: Any, kinds: Mapping[str, Any] | None) -> nw.DataFrame[Any] | None:
+    """Return X as a data frame where its columns are more than plain numbers; None elsewhere."""
+    if kinds is not None and not isinstance(kinds, Mapping):
+        raise ParameterError(
+            f"kinds must map names of columns to what they are, or be None, not {shown(kinds)}"
+        )
+    frame = None if isinstance(X, NamedColumns) else _frame(X)
+    if frame is None:
+        if kinds:
+            raise ParameterError("kinds names columns, and X has no names; pass a data frame")
+        return None
+    typed = any(
+        isinstance(kind, nw.Categorical | nw.Enum | nw.String) for kind in frame.schema.values()
+    )
+    return frame if kinds or typed else None
 
 
 def _frame(X: Any) -> nw.DataFrame[Any] | None:
