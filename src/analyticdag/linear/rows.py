@@ -133,7 +133,8 @@ def _table(batch: Any) -> Any:
     """Return a batch as something the gate for values takes."""
     if isinstance(batch, NamedColumns):
         return batch
-    if hasattr(batch, "__arrow_c_stream__") and not hasattr(batch, "group_by"):
+    is_frame = hasattr(batch, "group_by") or hasattr(batch, "iloc")
+    if hasattr(batch, "__arrow_c_stream__") and not is_frame:
         return nw.from_arrow(batch, backend="pyarrow").to_native()  # a record batch
     if isinstance(batch, list | tuple) and batch and hasattr(batch[0], "shape"):
         batch = batch[0]  # Torch's loaders wrap their tensor

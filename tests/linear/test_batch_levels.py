@@ -1,0 +1,171 @@
+"""Discrete columns of more rows than are kept: read from sums over all rows, as a table is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from analyticdag import AnalyticDAG
+from analyticdag._tables import NamedColumns
+from analyticdag._typing import FloatArray
+from analyticdag.errors import DataError, DataWarning
+from analyticdag.fitting import rows as kept_rows
+from analyticdag.fitting.design import CUTS, LEVELS, Design
+from analyticdag.fitting.facts import RowFacts, SumFacts
+from analyticdag.fitting.rows import Rows
+from analyticdag.fitting.tally import MOST_LEVELS, MetLevels, Tally
+from analyticdag.simulate import simulate
+
+pandas = pytest.importorskip("pandas")
+N = 3000
+
+
+def table_of(mechanism: str) -> Any:
+    drawn = simulate(
+        "ER1", n_nodes=8, n_samples=N, seed=[23, 4], mechanism=mechanism, discrete=0.7,
+        weight_range=(0.5, 1.0),
+    )  # type: ignore[arg-type]  # fmt: skip
+    assert drawn.kinds is not None
+    columns: dict[str, Any] = {}
+    for k, kind in enumerate(drawn.kinds):
+        codes = drawn.data[:, k]
+        words = [f"level {code:.0f}" for code in codes]
+        columns[f"x{k}"] = {
+            "category": pandas.Categorical(words),
+            "ordered": pandas.Categorical(words, categories=sorted(set(words)), ordered=True),
+        }.get(kind, codes)
+    return pandas.DataFrame(columns)
+
+
+def pieces(table: NamedColumns, size: int) -> Iterator[NamedColumns]:
+    return (table.take(np.arange(N)[first : first + size]) for first in range(0, N, size))
+
+
+def named(model: AnalyticDAG, table: Any) -> NamedColumns:
+    assert model.recipe_ is not None
+    return NamedColumns(model.recipe_.read(table, gaps=()), list(table.columns), model.recipe_)
+
+
+@pytest.mark.parametrize("mechanism", ["linear", "conditional"])
+def test_batches_of_any_size_are_the_table(mechanism: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = table_of(mechanism)
+    whole = AnalyticDAG().fit(table)
+    assert whole.level_columns_ is not None
+    read = named(whole, table)
+    monkeypatch.setattr(kept_rows, "MOST_ROWS", 1000)
+    models = [AnalyticDAG().fit(pieces(read, size)) for size in (11, 999, N)]
+    by_calls = AnalyticDAG()
+    for batch in pieces(read, 1700):
+        by_calls.partial_fit(batch)
+    scores = {model.trace_.search[0].score for model in models}
+    assert max(scores) - min(scores) < 1e-10 * abs(max(scores))
+    for model in (*models, by_calls):
+        assert model.moments_.n_samples == N
+        np.testing.assert_allclose(model.moments_.S, whole.moments_.S, rtol=1e-10, atol=1e-10)
+        np.testing.assert_array_equal(model.cpdag_, whole.cpdag_)
+        np.testing.assert_allclose(model.weights_, whole.weights_, rtol=1e-10, atol=1e-10)
+        levels = model.level_columns_
+        assert levels is not None
+        assert levels.labels == whole.level_columns_.labels
+        same = whole.level_columns_.moments
+        np.testing.assert_allclose(levels.moments.S, same.S, rtol=1e-10, atol=1e-10)
+        np.testing.assert_allclose(levels.moments.means, same.means, rtol=1e-10, atol=1e-10)
+        # Both readings were there, and the same one is the better.
+        assert model.trace_.plan.split(",")[0] == whole.trace_.plan.split(",")[0]
+        assert "better by" in model.trace_.plan
+
+
+def tally_of(values: FloatArray, kinds: tuple[str, ...], *ends: int, weights: Any = None) -> Tally:
+    """Add up parts of the rows, each for itself as on a cluster, then all of them."""
+    places = np.split(np.arange(len(values)), ends)
+    nothing = MetLevels.before_any_row(len(kinds), kinds)
+    own = [None if weights is None else weights[some] for some in places]
+    parts = [Tally.of_rows(values[some], nothing, w) for some, w in zip(places, own, strict=True)]
+    total = parts[0]
+    for part in parts[1:]:
+        total = total.merge(part)
+    return total
+
+
+# A level of each kind is met late: in the last rows only; 0/1 turns out to have a third value.
+RNG = np.random.default_rng(8)
+NUMBER = 1e6 + RNG.standard_normal(900)
+LATE = np.arange(900) >= 700
+CATEGORY = np.where(LATE & (RNG.random(900) < 0.3), 0.7, RNG.choice([-1.2, 0.1, 0.3], 900))
+ORDERED = np.clip(np.round(NUMBER - 1e6), -1, np.where(LATE, 2, 1))
+THREE = np.where(LATE & (RNG.random(900) < 0.2), 2.0, (NUMBER > 1e6).astype(float))
+TWO = np.where(RNG.random(900) < 0.4, 5.0, 3.0)
+VALUES = np.column_stack([NUMBER, CATEGORY, ORDERED, THREE, TWO])
+KINDS = ("number", "category", "ordered", "yes/no", "number")
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("ends", [(), (450,), (1, 2, 10, 699), (701, 899)])
+def test_sums_give_the_readings_of_the_rows(ends: tuple[int, ...], weighted: bool) -> None:
+    weights = RNG.integers(1, 4, 900).astype(float) if weighted else None
+    rows = RowFacts(VALUES, weights)
+    sums = SumFacts(tally_of(VALUES, KINDS, *ends, weights=weights), Rows(VALUES, weights))
+    design, same = Design.of(sums, KINDS), Design.of(rows, KINDS)
+    assert design.kinds == same.kinds == (*KINDS[:4], "yes/no")
+    np.testing.assert_array_equal(design.levels, same.levels)
+    for column, cut in same.cuts.items():
+        np.testing.assert_array_equal(design.cuts[column].scores, cut.scores)
+    for one, other in zip(design.readings(sums), same.readings(rows), strict=True):
+        sd = np.sqrt(np.diag(other.moments.S))
+        unit = np.outer(sd, sd)
+        np.testing.assert_allclose(one.moments.S / unit, other.moments.S / unit, atol=1e-10)
+        np.testing.assert_allclose(one.moments.means, other.moments.means, rtol=1e-12, atol=1e-12)
+        np.testing.assert_array_equal(one.moments.counts, other.moments.counts)
+    assert [one.name for one in design.readings(sums)] == [LEVELS, CUTS]
+
+
+def test_one_other_value_in_all_rows_makes_a_number() -> None:
+    values = np.column_stack([NUMBER, TWO])
+    assert tally_of(values, ("number",) * 2, 300).levels.two_valued.tolist() == [False, True]
+    values[-1, 1] = np.nextafter(5.0, 6.0)
+    assert tally_of(values, ("number",) * 2, 300).levels.two_valued.tolist() == [False, False]
+
+
+def test_numbers_alone_are_added_up_without_indicators() -> None:
+    tally = tally_of(VALUES, ("number",) * 5, 300)
+    assert len(tally.wide.size) == 5
+    assert tally.columns is tally.wide
+
+
+def test_more_levels_than_are_added_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_rows, "MOST_ROWS", 500)
+    frame = pandas.DataFrame({"scale": np.arange(900.0) % (MOST_LEVELS + 1), "y": NUMBER})
+    with pytest.warns(DataWarning, match="'scale' is ordered and has more than 50 levels"):
+        AnalyticDAG(kinds={"scale": "ordered"}).fit([frame[:400], frame[400:]])
+    frame = frame.assign(colour=np.array(list("abc"))[np.arange(900) % 3])
+    model = AnalyticDAG().fit([frame[:400], frame[400:]])
+    odd = np.column_stack([frame["scale"], NUMBER, NUMBER])  # numbers are taken as they are
+    with (
+        pytest.warns(DataWarning, match="does not have valid feature names"),
+        pytest.raises(DataError, match="'colour' is category and has more than 50 levels"),
+    ):
+        model.partial_fit(odd)
+
+
+def test_the_first_rows_decide_however_few_the_first_batch_has() -> None:
+    table = table_of("conditional")
+    whole = AnalyticDAG().fit(table)
+    for first in (1, 5, 40):
+        model = AnalyticDAG().fit([table[:first], table[first:]])
+        assert model.recipe_ == whole.recipe_
+        np.testing.assert_allclose(model.moments_.S, whole.moments_.S, rtol=1e-10, atol=1e-10)
+
+
+def test_partial_fit_says_what_few_first_rows_do_to_levels() -> None:
+    colour = np.array(["red", "green", "blue", "grey"])[np.arange(900) % 4]
+    frame = pandas.DataFrame({"colour": colour, "y": NUMBER + (colour == "red")})
+    with pytest.raises(DataError, match="two levels in 10 rows or more, here of 12"):
+        AnalyticDAG(kinds={"colour": "category"}).partial_fit(frame[:12])
+    with pytest.warns(DataWarning, match=r"levels of \['colour'\] in fewer than 10 .* 38 rows"):
+        AnalyticDAG().partial_fit(frame[:38])
+    model = AnalyticDAG().partial_fit(frame[:60]).partial_fit(frame[60:])
+    assert model.level_columns_ is not None
+    assert len(model.level_columns_.labels[0]) == 4
