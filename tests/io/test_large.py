@@ -94,23 +94,35 @@ def test_a_category_of_a_folder_is_one_not_its_codes(tmp_path: Path, command: Co
     assert len(edge.parts) == 3
 
 
-def test_a_category_of_more_rows_than_are_kept_is_learned_from_a_sample(
+def test_a_category_of_more_rows_than_are_kept_is_learned_from_all(
     tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("analyticdag.fitting.rows.MOST_ROWS", 400)
-    monkeypatch.setattr("analyticdag.io.large.LARGE", 100)
     rng = np.random.default_rng(0)
     places, noise = rng.integers(0, 3, 1500), rng.normal(size=1500)
-    lines = [f"{'abc'[k]},{2.0 * (k == 1) + e:.6f}" for k, e in zip(places, noise, strict=True)]
-    (tmp_path / "x.csv").write_text("\n".join(["b,y", *lines]))
+    y = np.round(2.0 * (places == 1) + noise, 6)
+    said = np.where(y + rng.normal(size=1500) > 0.5, "yes", "no")
+    lines = [f"{'abc'[k]},{v!r},{s}" for k, v, s in zip(places, y.tolist(), said, strict=True)]
+    (tmp_path / "x.csv").write_text("\n".join(["b,y,said", *lines]))
+    assert command("fit", tmp_path / "x.csv", "--out", tmp_path / "memory")[0] == 0
+    monkeypatch.setattr("analyticdag.fitting.rows.MOST_ROWS", 400)
+    monkeypatch.setattr("analyticdag.io.large.LARGE", 100)
     code, _, err = command("fit", tmp_path / "x.csv", "--out", tmp_path / "run")
     assert code == 0, err
-    assert "categories need rows and not only sums" in err
-    run = load_run(tmp_path / "run")
-    (edge,) = run.edges
+    assert "x.csv is read in parts" in err
+    run, same = load_run(tmp_path / "run"), load_run(tmp_path / "memory")
+    assert [(e.source, e.target) for e in run.edges] == [(e.source, e.target) for e in same.edges]
+    (edge,) = [one for one in run.edges if one.parts]
     assert len(edge.parts) == 2
     assert run.fitted is not None
-    assert 200 < run.fitted.moments.n_samples <= 400  # what was learned from counts, no more
+    assert same.fitted is not None
+    assert run.fitted.levels is not None
+    assert same.fitted.levels is not None
+    found, expected = run.fitted.levels.moments, same.fitted.levels.moments
+    assert found.n_samples == 1500
+    np.testing.assert_allclose(found.S, expected.S, rtol=1e-10, atol=1e-10)
+    assert (tmp_path / "run" / "report.html").exists()
+    code, _, err = command("effects", tmp_path / "run", "--on", "y")
+    assert code == 0, err
 
 
 def test_a_folder_where_single_rows_are_needed_is_refused_in_a_line(

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from analyticdag import AnalyticDAG
+from analyticdag._tables import NamedColumns
 from analyticdag.errors import DataError, ParameterError
 from analyticdag.fitting import rows as kept_rows
 from analyticdag.fitting.rows import Sample
@@ -282,6 +283,20 @@ def test_a_real_cluster_adds_up_and_no_rows_come_here() -> None:
         with warnings.catch_warnings():
             dropped = AnalyticDAG(missing="drop").fit(dask.from_pandas(holes, npartitions=7))
         check(dropped, AnalyticDAG().fit(holes.dropna()))
+        words = np.array(["red", "green", "blue"])[(X[:, 0] > 0) + (np.arange(1000) % 7 == 0) * 1]
+        mixed = FRAME.assign(colour=words, x1=np.clip(np.round(X[:, 1]), -1, 1))
+        models = [
+            AnalyticDAG(kinds={"x1": "ordered"}).fit(table)
+            for table in (dask.from_pandas(mixed, npartitions=1), mixed)
+        ]
+        read = NamedColumns(
+            models[0].recipe_.read(mixed, gaps=()), list(mixed.columns), models[0].recipe_
+        )
+        check(models[0], AnalyticDAG().fit(read))
+        assert "better by" in models[0].trace_.plan
+        parts = AnalyticDAG(kinds={"x1": "ordered"}).fit(dask.from_pandas(mixed, npartitions=4))
+        assert parts.recipe_.kinds == models[1].recipe_.kinds
+        assert len(parts.level_columns_.labels[-1]) == 3
 
 
 def test_yes_no_columns_in_batches_have_no_noise_to_compare(

@@ -111,3 +111,18 @@ def test_correlations_of_copies_stay_below_one_and_the_matrix_is_definite() -> N
     fixed = positive_definite(np.array([[1.0, 0.9, -0.9], [0.9, 1.0, 0.9], [-0.9, 0.9, 1.0]]))
     assert np.linalg.eigvalsh(fixed)[0] > LEAST / 2
     np.testing.assert_allclose(np.diag(fixed), 1.0)
+
+
+def test_rounding_does_not_move_latent_correlations() -> None:
+    rng = np.random.default_rng(6)
+    X = rng.standard_normal((4000, 6)) @ rng.normal(size=(6, 6))
+    codes = np.column_stack([np.digitize(x, np.quantile(x, [0.3, 0.6])) for x in X.T]).astype(float)
+    cuts = [Cuts.of(x) for x in codes.T]
+    series = np.array([cut.series for cut in cuts if cut is not None])
+    scored = [cut.scored(x) for cut, x in zip(cuts, codes.T, strict=True) if cut is not None]
+    R = np.corrcoef(scored)
+    there = latent_correlations(R, series)
+    for _ in range(20):
+        nearby = R + 1e-15 * rng.standard_normal(R.shape)
+        moved = latent_correlations((nearby + nearby.T) / 2.0, series)
+        np.testing.assert_allclose(moved, there, rtol=0, atol=1e-12)

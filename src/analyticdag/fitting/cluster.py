@@ -1,6 +1,7 @@
 """A Dask DataFrame: added up where its parts are; only sums and answers come to the client.
 
-    of_cluster(X, rule)      -> a tally, rows that stay on the cluster
+    recipe_on(X, kinds)             how its columns are read, by a look at its first part
+    of_cluster(X, rule, recipe)     -> a tally, rows that stay on the cluster
 
 The first pass adds up every part. The second keeps a sample of the rows on one worker, the same
 rows that `Sample` would keep; questions about rows are sent there.
@@ -9,8 +10,8 @@ rows that `Sample` would keep; questions about rows are sent there.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Hashable
-from dataclasses import replace
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -20,6 +21,9 @@ from analyticdag._typing import FloatArray
 from analyticdag._validation import check_values, refuse_few_rows
 from analyticdag.fitting.rows import Rows, sample_level, sampled
 from analyticdag.fitting.tally import MetLevels, Tally
+from analyticdag.tables.batches import with_first_look
+from analyticdag.tables.python import frame_to_read
+from analyticdag.tables.recipe import Recipe
 
 _T = TypeVar("_T")
 
@@ -47,43 +51,76 @@ def is_on_cluster(X: Any) -> bool:
     return type(X).__module__.startswith(("dask.dataframe", "dask_expr"))
 
 
+def recipe_on(X: Any, kinds: Mapping[str, Any] | None) -> Recipe | None:
+    """Return how the columns are read; None where all are plain numbers."""
+    from dask.delayed import delayed
+
+    if frame_to_read(X._meta, kinds) is None:
+        return None
+    return delayed(_recipe, pure=False)(X.to_delayed()[0], kinds).compute()
+
+
+def _recipe(part: Any, kinds: Mapping[str, Any] | None) -> Recipe | None:
+    return next(with_first_look(iter([part]), kinds)).recipe
+
+
 def names_of(X: Any) -> list[Hashable]:
     """Return the names of the columns, and refuse those that are no numbers."""
     return read_columns(X._meta)[1] or []
 
 
-def of_cluster(X: Any, rule: str) -> tuple[Tally, ClusterRows]:
+def of_cluster(X: Any, rule: str, recipe: Recipe | None = None) -> tuple[Tally, ClusterRows]:
     """Return all parts of a Dask DataFrame added up, and a sample of its rows."""
     from dask.delayed import delayed
 
-    parts = X.to_delayed()
-    names = names_of(X)
-    found = [delayed(_tally)(part, names, rule) for part in parts]
+    parts, look = X.to_delayed(), _Look.of(X, rule, recipe)
+    found = [delayed(_tally)(part, look) for part in parts]
     while len(found) > 1:  # pair by pair: no worker ever holds the sums of all parts
         pairs = itertools.zip_longest(found[::2], found[1::2])
         found = [one if other is None else delayed(_merged)(one, other) for one, other in pairs]
     tally, counts = found[0].compute()
     refuse_few_rows(sum(counts))
     firsts = [0, *itertools.accumulate(counts)]
-    level = sample_level(firsts[-1], len(names))
+    level = sample_level(firsts[-1], len(look.names))
     kept = [
-        delayed(_sample)(part, names, rule, first, level)
+        delayed(_sample)(part, look, first, level)
         for part, first in zip(parts, firsts, strict=False)
     ]
     rows = delayed(np.concatenate)(kept).persist()
     return tally, ClusterRows(rows, whole=False)
 
 
-def _values(part: Any, names: list[Hashable], rule: str) -> FloatArray:
-    values = check_values(read_columns(part)[0], names, rule)
-    return values[~np.isnan(values).any(axis=1)] if rule == "drop" else values
+@dataclass(frozen=True, eq=False)
+class _Look:
+    """What a worker needs to read a part: names, the rule for gaps, and the recipe."""
+
+    names: list[Hashable]
+    rule: str
+    recipe: Recipe | None
+
+    @classmethod
+    def of(cls, X: Any, rule: str, recipe: Recipe | None) -> _Look:
+        return cls(names_of(X) if recipe is None else list(recipe.names), rule, recipe)
+
+    def values(self, part: Any) -> FloatArray:
+        """Return the numbers of a part, without rows that have gaps."""
+        values = self._read(part)
+        checked = check_values(values, self.names, self.rule)
+        return checked[~np.isnan(checked).any(axis=1)] if self.rule == "drop" else checked
+
+    def _read(self, part: Any) -> FloatArray:
+        if self.recipe is None:
+            return read_columns(part)[0]
+        return self.recipe.read(part, gaps=self.recipe.names if self.rule == "drop" else ())
 
 
-def _tally(part: Any, names: list[Hashable], rule: str) -> tuple[Tally | None, list[int]]:
-    values = _values(part, names, rule)
+def _tally(part: Any, look: _Look) -> tuple[Tally | None, list[int]]:
+    values = look.values(part)
     if not len(values):
         return None, [0]
-    return Tally.of_rows(values, MetLevels.before_any_row(len(names))), [len(values)]
+    kinds = () if look.recipe is None else look.recipe.kinds
+    nothing = MetLevels.before_any_row(len(look.names), kinds)
+    return Tally.of_rows(values, nothing), [len(values)]
 
 
 def _merged(
@@ -94,6 +131,6 @@ def _merged(
     return merged, one[1] + other[1]
 
 
-def _sample(part: Any, names: list[Hashable], rule: str, first: int, level: int) -> FloatArray:
-    values = _values(part, names, rule)
+def _sample(part: Any, look: _Look, first: int, level: int) -> FloatArray:
+    values = look.values(part)
     return values[sampled(first, len(values), level)]

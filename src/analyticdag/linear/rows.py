@@ -41,7 +41,7 @@ from analyticdag.effects.known import Known
 from analyticdag.effects.what_if import target_place
 from analyticdag.effects.what_if_levels import predicted
 from analyticdag.errors import DataError, ParameterError
-from analyticdag.fitting.cluster import is_on_cluster, names_of, of_cluster
+from analyticdag.fitting.cluster import is_on_cluster, names_of, of_cluster, recipe_on
 from analyticdag.fitting.rows import Seen, Summed
 from analyticdag.fitting.statistics import Statistics
 from analyticdag.losses import Logistic
@@ -117,12 +117,10 @@ def kinds_of(estimator: Any) -> tuple[str, ...]:
 
 def _from_cluster(estimator: Any, X: Any) -> Statistics:
     """Return the statistics of a Dask DataFrame, which is added up on its cluster."""
-    if estimator.kinds:
-        raise ParameterError("kinds are for rows that are here; make numbers of the columns first")
-    names = names_of(X)
+    estimator.recipe_ = recipe = recipe_on(X, estimator.kinds)
+    names: list[Hashable] = names_of(X) if recipe is None else list(recipe.names)
     remember_columns(estimator, names, len(names))
-    estimator.recipe_ = None
-    tally, rows = of_cluster(X, estimator.missing)
+    tally, rows = of_cluster(X, estimator.missing, recipe)
     standardize = estimator.standardize
     return Statistics.from_sums(
         tally, rows, column_names(estimator, len(names)), standardize=standardize

@@ -97,11 +97,11 @@ def read_batches(
 
 
 def _first_rows(path: Path) -> Cells:
-    """Return the first rows of a file: the first part of it, and more where that is small."""
+    """Return the first rows of a file: its first part, and more where row groups are small."""
     held: list[Cells] = []
     for cells in cell_batches(path):
         held.append(cells)
-        if sum(map(len, held)) >= _ENOUGH:
+        if path.suffix.lower() in _TEXT or sum(map(len, held)) >= _ENOUGH:
             break
     if not held:
         raise DataError(f"{path.name} has no rows; pass at least two")
