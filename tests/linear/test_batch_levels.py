@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -157,6 +158,15 @@ def test_the_first_rows_decide_however_few_the_first_batch_has() -> None:
         model = AnalyticDAG().fit([table[:first], table[first:]])
         assert model.recipe_ == whole.recipe_
         np.testing.assert_allclose(model.moments_.S, whole.moments_.S, rtol=1e-10, atol=1e-10)
+
+
+def test_the_first_row_groups_of_a_file_decide(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    colour = np.array(["red", "green", "blue", "grey"])[np.arange(900) % 4]
+    frame = pandas.DataFrame({"colour": colour, "rating": ORDERED + 1.0, "y": NUMBER})
+    frame.to_parquet(tmp_path / "x.parquet", index=False, row_group_size=7)
+    model = AnalyticDAG(kinds={"rating": "ordered"}).fit(tmp_path / "x.parquet")
+    assert model.recipe_ == AnalyticDAG(kinds={"rating": "ordered"}).fit(frame).recipe_
 
 
 def test_partial_fit_says_what_few_first_rows_do_to_levels() -> None:

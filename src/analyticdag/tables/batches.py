@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 
 from analyticdag._files import is_folder, is_there
@@ -112,14 +113,14 @@ def with_first_look(batches: Iterator[Any], kinds: Mapping[str, Any] | None) -> 
     """Yield the batches; where they are data frames with more than numbers, the first is read by
     the recipe that the first `BATCH_ROWS` rows give, however many batches these are."""
     first = next(batches, None)
-    frame = None if first is None else frame_to_read(first, kinds)
+    frame = _to_look_at(first, kinds)
     if frame is None:
         yield from itertools.chain([] if first is None else [first], batches)
         return
     held, heads = [first], [frame.head(BATCH_ROWS)]
     while (left := BATCH_ROWS - sum(map(len, heads))) > 0:
         batch = next(batches, None)
-        more = None if batch is None else frame_to_read(batch, kinds)
+        more = _to_look_at(batch, kinds)
         held += [] if batch is None else [batch]
         if more is None or more.columns != frame.columns:
             break  # what is wrong with it is said when it is read
@@ -130,6 +131,12 @@ def with_first_look(batches: Iterator[Any], kinds: Mapping[str, Any] | None) -> 
     recipe = Recipe(scored(recipe.columns, values)[0])
     held[0] = NamedColumns(recipe.read(frame, gaps=gaps), list(recipe.names), recipe)
     yield from itertools.chain(held, batches)
+
+
+def _to_look_at(batch: Any, kinds: Mapping[str, Any] | None) -> nw.DataFrame[Any] | None:
+    """Return a batch whose columns are to be looked at; None where they are known."""
+    is_read = batch is None or isinstance(batch, NamedColumns)
+    return None if is_read else frame_to_read(batch, kinds)
 
 
 def has_batches(path: Path) -> bool:
