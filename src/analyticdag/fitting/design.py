@@ -116,7 +116,7 @@ class Design(NodeColumns):
         cuts = {
             int(first[k]): found
             for k, kind in enumerate(kinds)
-            if kind in _CUT_KINDS and (found := _cut(facts, k)) is not None
+            if kind in _CUT_KINDS and (found := Cuts.between(*facts.counted(k))) is not None
         }
         levels, references = (list(parts) for parts in zip(*blocks, strict=True))
         return cls(sizes, kinds, np.concatenate(levels), np.array(references), cuts)
@@ -168,7 +168,7 @@ class Design(NodeColumns):
         """Return the design with categories that look like cuts as ordered, by their scores."""
         R, kinds = correlations(levels.S), list(self.kinds)
         for k in np.flatnonzero(self.is_block).tolist():
-            own, cut = self.columns_of(k), _cut(facts, k)
+            own, cut = self.columns_of(k), Cuts.between(*facts.counted(k))
             if cut is None or levels.S[own, own].min() <= 0.0:
                 continue
             steps = self._steps(k, cut) * np.sqrt(levels.S[own, own])
@@ -264,18 +264,10 @@ def _harmonic(worth: FloatArray, R: FloatArray) -> float:
     return float(weight.sum() / (weight / worth).sum())
 
 
-def _cut(facts: Facts, k: int) -> Cuts | None:
-    """Return the cuts between the levels of a column, where it has levels and such cuts."""
-    found = facts.counted(k)
-    return None if found is None else Cuts.between(*found)
-
-
 def _levels(facts: Facts, k: int) -> tuple[FloatArray, float]:
     """Return the levels of a category that get a column, and the most frequent, the first of
     equals, which gets none."""
-    found = facts.counted(k)
-    assert found is not None  # a category has few levels
-    levels, counts = found
+    levels, counts = facts.counted(k)
     if len(levels) < 2:
         return np.array([np.nan]), float(levels[0]) if len(levels) else np.nan
     most = int(counts.argmax())

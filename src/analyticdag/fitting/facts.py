@@ -36,8 +36,10 @@ class Facts(Protocol):
     def two_valued(self) -> BoolArray: ...  # noqa: D102  (which columns have two values)
     @property
     def has_cuts(self) -> bool: ...  # noqa: D102  (whether columns can be read as cuts)
-    def counted(self, k: int) -> tuple[FloatArray, FloatArray] | None:
-        """Return the levels of a column and how often each came; None where there are too many."""
+    @property
+    def too_many(self) -> BoolArray: ...  # noqa: D102  (which columns have levels beyond counting)
+    def counted(self, k: int) -> tuple[FloatArray, FloatArray]:
+        """Return the levels of a column and how often each came; none where there are too many."""
 
     def moments(self, view: View, node: IntArray) -> Moments:
         """Return the moments of a view of the rows; `node` is what its columns are made of."""
@@ -63,6 +65,11 @@ class RowFacts:
     def has_cuts(self) -> bool:
         """Whether columns can be read as cuts: not where each has rows of its own."""
         return self.perturbed is None
+
+    @property
+    def too_many(self) -> BoolArray:
+        """No column has more levels than can be counted."""
+        return np.zeros(self.values.shape[1], dtype=bool)
 
     def counted(self, k: int) -> tuple[FloatArray, FloatArray]:
         """Return the levels of a column and how often each came."""
@@ -97,10 +104,14 @@ class SumFacts:
         """Whether columns can be read as cuts: their fourth moments are those of the sample."""
         return self.sample is not None
 
-    def counted(self, k: int) -> tuple[FloatArray, FloatArray] | None:
-        """Return the levels of a column and how often each came; None where there are too many."""
-        met = self.tally.levels.met[k]
-        return None if met is None else (met, self.tally.counts[k])
+    @property
+    def too_many(self) -> BoolArray:
+        """Which columns have more levels than are counted."""
+        return self.tally.levels.too_many
+
+    def counted(self, k: int) -> tuple[FloatArray, FloatArray]:
+        """Return the levels of a column and how often each came; none where there are too many."""
+        return self.tally.levels.of(k), self.tally.counts[k]
 
     def moments(self, view: View, node: IntArray) -> Moments:
         """Return the moments of a view of all rows."""

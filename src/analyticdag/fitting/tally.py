@@ -71,6 +71,11 @@ class MetLevels:
         """Which columns have two values."""
         return np.array([met is not None and len(met) == _TWO for met in self.met])
 
+    @property
+    def too_many(self) -> BoolArray:
+        """Which columns have more values than are kept."""
+        return np.array([met is None for met in self.met])
+
     @cached_property
     def marked(self) -> tuple[int, ...]:
         """The columns that have indicators."""
@@ -79,11 +84,12 @@ class MetLevels:
     @cached_property
     def node(self) -> IntArray:
         """The column that each of the wide columns is made of."""
-        sizes = [len(self._of(k)) for k in self.marked]
+        sizes = [len(self.of(k)) for k in self.marked]
         own = np.repeat(np.array(self.marked, dtype=np.int64), sizes)
         return np.concatenate([np.arange(len(self.met)), own])
 
-    def _of(self, k: int) -> FloatArray:
+    def of(self, k: int) -> FloatArray:
+        """Return the levels of a column; none where there are too many."""
         met = self.met[k]
         return np.empty(0) if met is None else met
 
@@ -91,14 +97,14 @@ class MetLevels:
         """Return the columns, then the indicators of those that have such."""
         if not self.marked:
             return X
-        marks = [X[:, [k]] == self._of(k) for k in self.marked]
+        marks = [X[:, [k]] == self.of(k) for k in self.marked]
         return np.concatenate([X, *marks], axis=1, dtype=np.float64)
 
     def counts(self, X: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, ...]:
         """Return how often each level came; a weight counts for so many rows."""
         share = np.ones(len(X)) if weights is None else weights
         return tuple(
-            np.array([share[column == level].sum() for level in self._of(k)])
+            np.array([share[column == level].sum() for level in self.of(k)])
             for k, column in enumerate(X.T)
         )
 
@@ -123,10 +129,10 @@ class MetLevels:
     @property
     def _points(self) -> FloatArray:
         """Rows with every level of the columns; of numbers, any two values."""
-        n_rows = max([_TWO, *(len(self._of(k)) for k in self.marked)])
+        n_rows = max([_TWO, *(len(self.of(k)) for k in self.marked)])
         points = np.empty((n_rows, len(self.met)))
         for k in range(len(self.met)):
-            own = self._of(k) if len(self._of(k)) else np.zeros(1)
+            own = self.of(k) if len(self.of(k)) else np.zeros(1)
             own = own if len(own) > 1 else np.append(own, own + max(1.0, abs(own[0])))
             points[:, k] = np.append(own, np.full(n_rows - len(own), own[-1]))
         return points

@@ -138,9 +138,8 @@ def _refuse_ranks_without_rows(statistics: Statistics) -> None:
 
 def _refuse_many_levels(facts: Facts, kinds: tuple[str, ...], statistics: Statistics) -> None:
     """Refuse a category, and warn of an ordered column, of more levels than are added up."""
-    for k, (name, kind) in enumerate(zip(statistics.names, kinds, strict=True)):
-        if kind not in DISCRETE or facts.counted(k) is not None:
-            continue
+    for k in np.flatnonzero(facts.too_many & np.isin(kinds, DISCRETE)).tolist():
+        name, kind = statistics.names[k], kinds[k]
         many = f"column {name!r} is {kind} and has more than {MOST_LEVELS} levels"
         if kind == Kind.CATEGORY:
             raise DataError(f"{many}, too many to add up in batches; join some of them first")
