@@ -278,8 +278,9 @@ def test_a_real_cluster_adds_up_and_no_rows_come_here() -> None:
         holes.loc[701, "x2"] = np.nan
         with pytest.raises(DataError, match=r"X has NaN in columns \['x2'\]"):
             AnalyticDAG().fit(dask.from_pandas(holes, npartitions=7))
+        days = pandas.date_range("2020-01-01", periods=1000)
         with pytest.raises(DataError, match=r"columns that are not numbers: \['s'\]"):
-            AnalyticDAG().fit(dask.from_pandas(FRAME.assign(s="a"), npartitions=2))
+            AnalyticDAG().fit(dask.from_pandas(FRAME.assign(s=days), npartitions=2))
         with warnings.catch_warnings():
             dropped = AnalyticDAG(missing="drop").fit(dask.from_pandas(holes, npartitions=7))
         check(dropped, AnalyticDAG().fit(holes.dropna()))

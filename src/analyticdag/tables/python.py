@@ -49,7 +49,7 @@ def recipe_of(X: Any, kinds: Mapping[str, Any] | None, more: Sequence[Any] = ())
         raise DataError(
             f"X has columns that cannot be variables: {listing(left)}; drop them, or name the "
             "levels of an ordered one from low to high in kinds, as ['low', 'middle', 'high']; a "
-            f"category needs two levels in {FEWEST_ROWS} rows or more, here of {len(table)}"
+            f"category needs a level in {FEWEST_ROWS} rows or more, here of {len(table)}"
         )
     return Recipe(tuple(one.column for one in found))
 
