@@ -4,7 +4,7 @@
     warn_of_rare_levels(recipe, n)   what the first rows decide about levels, for all that follow
 
 A fit leaves the moments of its columns, and of the levels of its categories (`level_columns_`).
-MetLevels of ordered columns it does not leave, and no sample.
+It leaves no levels of ordered columns, and no sample.
 """
 
 from __future__ import annotations
