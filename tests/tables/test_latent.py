@@ -91,6 +91,19 @@ def test_scores_and_latent_correlations_lead_to_each_other() -> None:
     )
 
 
+def test_many_columns_have_the_correlations_of_their_pairs() -> None:
+    rng = np.random.default_rng(6)
+    common = rng.standard_normal((1000, 1))
+    X = (common + rng.standard_normal((1000, 70)) > 0.0).astype(float)
+    cuts = [Cuts.of(x) for x in X.T]
+    Z = np.column_stack([cut.scored(x) for cut, x in zip(cuts, X.T, strict=True) if cut])
+    R, series = np.corrcoef(Z.T), np.array([cut.series for cut in cuts if cut])
+    together = latent_correlations(R, series)
+    for pair in ([0, 1], [0, 69], [33, 2], [40, 69]):
+        alone = latent_correlations(R[np.ix_(pair, pair)], series[pair])
+        assert together[pair[0], pair[1]] == pytest.approx(alone[0, 1], abs=1e-8)
+
+
 def test_cuts_with_too_few_rows_on_a_side_are_not_made() -> None:
     values = np.repeat([0.0, 1.0, 2.0, 3.0], [200, FEWEST - 1, 100, FEWEST - 1])
     cuts = Cuts.of(values)

@@ -192,9 +192,11 @@ class Design(NodeColumns):
         variance = facts.ask(partial(self._variances, R=R, mean=moments.means[0], sd=spread))
         latent = latent_correlations(R, series)
         share = _harmonic(efficiency(variance, latent, series), latent) ** 2
-        size = np.sqrt(np.diag(base.S))
-        S = positive_definite(latent) * np.outer(size, size)
         counts = np.maximum(np.round(moments.counts * share), 3).astype(np.int64)
+        # Errors of pairs push the smallest eigenvalues down, and a direction with nearly no
+        # variance pays for dozens of false edges. Below a standard error nothing is known of them.
+        size = np.sqrt(np.diag(base.S))
+        S = positive_definite(latent, counts[0] ** -0.5) * np.outer(size, size)
         seen = levels._beside(self, R, facts)
         observed = Scores(R, variance, series, int(moments.counts[0]), *seen)
         return Reading(CUTS, self, replace(base, covariances=S[None], counts=counts), observed)

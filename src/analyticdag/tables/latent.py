@@ -114,12 +114,13 @@ def number_series() -> FloatArray:
 
 def latent_correlations(R: FloatArray, series: FloatArray) -> FloatArray:
     """Return the latent correlations behind the correlations R of scores; `series` is (d, m)."""
-    latent = np.array(R)
-    np.fill_diagonal(latent, 0.0)
+    observed = np.array(R)
+    np.fill_diagonal(observed, 0.0)
+    latent = observed.copy()
     cut = np.flatnonzero(np.any(series[:, 1:] != 0.0, axis=1))
     for first in range(0, len(cut), _BLOCK):
         some = cut[first : first + _BLOCK]
-        latent[some] = _solve(latent[some], series[some], series)
+        latent[some] = _solve(observed[some], series[some], series)
         latent[:, some] = latent[some].T
     latent = (latent + latent.T) / 2.0
     np.fill_diagonal(latent, 1.0)
@@ -156,12 +157,12 @@ def _sums(rho: FloatArray, left: FloatArray, right: FloatArray) -> tuple[FloatAr
     return value * rho, slope * rho + value
 
 
-def positive_definite(R: FloatArray) -> FloatArray:
-    """Return correlations with eigenvalues of at least `LEAST`: pairs need not fit together."""
+def positive_definite(R: FloatArray, least: float = LEAST) -> FloatArray:
+    """Return correlations with eigenvalues of at least `least`: pairs need not fit together."""
     values, vectors = np.linalg.eigh(R)
-    if values[0] >= LEAST:
+    if values[0] >= least:
         return R
-    raised = (vectors * np.maximum(values, LEAST)) @ vectors.T
+    raised = (vectors * np.maximum(values, least)) @ vectors.T
     sd = np.sqrt(np.diag(raised))
     fixed: FloatArray = raised / np.outer(sd, sd)
     fixed = (fixed + fixed.T) / 2.0
