@@ -56,10 +56,9 @@ _CUT_KINDS = (Kind.YES_NO, Kind.ORDERED)
 # categories of cut tables the least was 0.95, in 72 of conditional ones half had less than 0.7 and
 # nine in ten less than 0.9 (own seeds, 500 to 10,000 rows).
 _AS_MUCH = 0.93
-# Where the score explains so much of one other column, the category is nearly a copy of it (age
-# groups beside age). Read as a cut, it would take the place of that column: 12 wrong links in 20
-# own tables, one with this limit; at 0.8 it is the same.
-_NEARLY_ALL = 0.7
+# With a latent correlation of so much with a number, a column is that number in groups (age groups
+# beside age) and no record of something else.
+_GROUPS = 0.95
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,13 +183,10 @@ class Design(NodeColumns):
     def _as_cuts(self, levels: Design, facts: Facts) -> Reading:
         """Return the reading of this design, beside the design that has all categories' levels."""
         moments, base = facts.moments(self.scored, self.node), self.by_levels(facts)
-        series = np.tile(number_series(), (len(self.node), 1))
-        for column, cut in self.cuts.items():
-            series[column] = cut.series
         R, sd = correlations(moments.S), np.sqrt(np.diag(moments.S))
+        latent, series = self._latent(R)
         spread = np.where(sd > 0.0, sd, 1.0)
         variance = facts.ask(partial(self._variances, R=R, mean=moments.means[0], sd=spread))
-        latent = latent_correlations(R, series)
         share = _harmonic(efficiency(variance, latent, series), latent) ** 2
         counts = np.maximum(np.round(moments.counts * share), 3).astype(np.int64)
         # Errors of pairs push the smallest eigenvalues down, and a direction with nearly no
@@ -200,6 +196,28 @@ class Design(NodeColumns):
         seen = levels._beside(self, R, facts)
         observed = Scores(R, variance, series, int(moments.counts[0]), *seen)
         return Reading(CUTS, self, replace(base, covariances=S[None], counts=counts), observed)
+
+    def _latent(self, R: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the latent correlations behind those of scores, R, and the series between them.
+
+        Groups of a number stay their scores: as a cut, they would take the number's place. With a
+        latent variable a score correlates as its own latent one does, times their correlation.
+        """
+        series = np.tile(number_series(), (len(R), 1))
+        for column, cut in self.cuts.items():
+            series[column] = cut.series
+        latent = latent_correlations(R, series)
+        numbers = np.flatnonzero([self.kinds[k] not in DISCRETE for k in self.node])
+        cuts = list(self.cuts)
+        for column in cuts:
+            with_score = series[column, 0]
+            if np.abs(R[column, numbers]).max(initial=0.0) >= _GROUPS * with_score:
+                own = R[column].copy()
+                own[cuts] = with_score * latent[column, cuts]
+                own[column] = 1.0
+                latent[column] = latent[:, column] = own
+                series[column] = number_series()
+        return latent, series
 
     def _variances(
         self,
@@ -242,17 +260,12 @@ def _explained_by_score(
 ) -> float:
     """Return how much of what a block explains of the other columns its score explains.
 
-    It is none where the block is nearly a copy of one of them.
-
     `steps` are the coefficients of the score on the columns of the block in standard units. What
     chance explains is taken off both.
     """
     among, across = R[np.ix_(own, own)], R[np.ix_(own, others)]
     by_block = float(np.sum(across * block_slopes(R, own, np.flatnonzero(others))))
-    explained = (steps @ across) ** 2 / (steps @ among @ steps)
-    if explained.max(initial=0.0) > _NEARLY_ALL:
-        return 0.0
-    by_score = float(np.sum(explained))
+    by_score = float(np.sum((steps @ across) ** 2) / (steps @ among @ steps))
     chance = across.shape[1] / n
     return (by_score - chance) / max(by_block - chance * len(own), np.finfo(float).tiny)
 
