@@ -45,7 +45,7 @@ from analyticdag.tables.latent import (
     efficiency,
     latent_correlations,
     number_series,
-    positive_definite,
+    repaired,
     score_variances,
 )
 from analyticdag.tables.recipe import DISCRETE, Kind
@@ -189,10 +189,10 @@ class Design(NodeColumns):
         variance = facts.ask(partial(self._variances, R=R, mean=moments.means[0], sd=spread))
         share = _harmonic(efficiency(variance, latent, series), latent) ** 2
         counts = np.maximum(np.round(moments.counts * share), 3).astype(np.int64)
-        # Errors of pairs push the smallest eigenvalues down, and a direction with nearly no
-        # variance pays for dozens of false edges. Below a standard error nothing is known of them.
+        # Below a standard error nothing is known of how little is left of a latent variable.
+        hidden = np.flatnonzero(np.any(series[:, 1:] != 0.0, axis=1))
         size = np.sqrt(np.diag(base.S))
-        S = positive_definite(latent, counts[0] ** -0.5) * np.outer(size, size)
+        S = repaired(latent, hidden, counts[0] ** -0.5) * np.outer(size, size)
         seen = levels._beside(self, R, facts)
         observed = Scores(R, variance, series, int(moments.counts[0]), *seen)
         return Reading(CUTS, self, replace(base, covariances=S[None], counts=counts), observed)

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from analyticdag._typing import FloatArray
+from analyticdag._typing import FloatArray, IntArray
 
 # Terms of the series. What is left out is largest for two columns of two levels, about ρ^100/500.
 TERMS = 100
@@ -157,14 +157,38 @@ def _sums(rho: FloatArray, left: FloatArray, right: FloatArray) -> tuple[FloatAr
     return value * rho, slope * rho + value
 
 
-def positive_definite(R: FloatArray, least: float = LEAST) -> FloatArray:
-    """Return correlations with eigenvalues of at least `least`: pairs need not fit together."""
-    values, vectors = np.linalg.eigh(R)
-    if values[0] >= least:
-        return R
-    raised = (vectors * np.maximum(values, least)) @ vectors.T
-    sd = np.sqrt(np.diag(raised))
-    fixed: FloatArray = raised / np.outer(sd, sd)
+def positive_definite(R: FloatArray) -> FloatArray:
+    """Return correlations with eigenvalues of at least `LEAST`: pairs need not fit together."""
+    return _correlations(_raised(R, LEAST))
+
+
+def repaired(R: FloatArray, latent: IntArray, least: float) -> FloatArray:
+    """Return correlations whose `latent` columns keep eigenvalues of `least` given all others.
+
+    Errors of pairs push the smallest eigenvalues down, and a direction with nearly no variance pays
+    for dozens of false edges. Correlations among the other columns come from rows, and stay.
+    """
+    rest = np.setdiff1d(np.arange(len(R)), latent)
+    known, across = positive_definite(R[np.ix_(rest, rest)]), R[np.ix_(rest, latent)]
+    explained = across.T @ np.linalg.solve(known, across)
+    fixed = R.copy()
+    fixed[np.ix_(rest, rest)] = known
+    fixed[np.ix_(latent, latent)] = explained + _raised(
+        R[np.ix_(latent, latent)] - explained, least
+    )
+    return _correlations(fixed)
+
+
+def _raised(S: FloatArray, least: float) -> FloatArray:
+    values, vectors = np.linalg.eigh(S)
+    if not len(S) or values[0] >= least:
+        return S
+    return (vectors * np.maximum(values, least)) @ vectors.T
+
+
+def _correlations(S: FloatArray) -> FloatArray:
+    sd = np.sqrt(np.diag(S))
+    fixed: FloatArray = S / np.outer(sd, sd)
     fixed = (fixed + fixed.T) / 2.0
     np.fill_diagonal(fixed, 1.0)
     return fixed
