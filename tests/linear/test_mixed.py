@@ -118,6 +118,33 @@ def test_groups_of_a_number_do_not_take_its_place() -> None:
     assert links.degree("group") == 1
 
 
+@pytest.mark.parametrize("groups", [2, 4])
+@pytest.mark.parametrize("wobble", [0.0, 0.3])
+def test_groups_of_a_number_leave_the_other_columns_their_reading(
+    groups: int, wobble: float
+) -> None:
+    """Health, mood and trust are cuts; age is recorded, and once more in groups."""
+    noise = np.random.default_rng([53, groups]).standard_normal((7, 2000))
+    age = noise[0]
+    health = 0.8 * age + noise[1]
+    cost, mood = 0.8 * health + noise[2], 0.8 * health + noise[3]
+    trust, other = 0.8 * mood + 0.6 * age + noise[4], 0.7 * age + noise[5]
+    edges = np.quantile(age, np.linspace(0.0, 1.0, groups + 1)[1:-1])
+    table = pandas.DataFrame(
+        {"age": age, "group": np.digitize(age + wobble * noise[6], edges),
+         "health": np.digitize(health, [-1.0, 0.0, 1.0]), "cost": cost, "mood": mood > 0.0,
+         "trust": np.digitize(trust, [-1.0, 1.0]), "other": other}
+    )  # fmt: skip
+    kinds = {"group": "ordered", "health": "ordered", "trust": "ordered"}
+    model = AnalyticDAG(kinds=kinds).fit(table)
+    assert "as cuts of normal variables, better" in model.trace_.plan
+    expected = [
+        ("age", "group"), ("age", "health"), ("health", "cost"), ("health", "mood"),
+        ("mood", "trust"), ("age", "trust"), ("age", "other"),
+    ]  # fmt: skip
+    assert {frozenset(edge) for edge in model.graph_.edges} == {frozenset(e) for e in expected}
+
+
 def test_only_a_category_with_one_score_is_a_cut() -> None:
     frame, kinds = cut_beside_nominal()
     recipe = AnalyticDAG().fit(frame).recipe_

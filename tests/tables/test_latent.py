@@ -17,6 +17,7 @@ from analyticdag.tables.latent import (
     latent_correlations,
     number_series,
     positive_definite,
+    repaired,
     score_correlations,
     score_variances,
 )
@@ -139,3 +140,16 @@ def test_rounding_does_not_move_latent_correlations() -> None:
         nearby = R + 1e-15 * rng.standard_normal(R.shape)
         moved = latent_correlations((nearby + nearby.T) / 2.0, series)
         np.testing.assert_allclose(moved, there, rtol=0, atol=1e-12)
+
+
+def test_only_latent_columns_are_repaired() -> None:
+    R = np.array([[1.0, 0.995, 0.9, 0.0], [0.995, 1.0, 0.9, 0.0], [0.9, 0.9, 1.0, 0.6],
+                  [0.0, 0.0, 0.6, 1.0]])  # fmt: skip
+    assert np.linalg.eigvalsh(R)[0] < 0.0
+    fixed = repaired(R, np.array([2, 3]), 0.05)
+    np.testing.assert_allclose(fixed[:2, :2], R[:2, :2], atol=1e-12)
+    np.testing.assert_allclose(np.diag(fixed), 1.0)
+    given = fixed[2:, 2:] - fixed[2:, :2] @ np.linalg.solve(fixed[:2, :2], fixed[:2, 2:])
+    assert np.linalg.eigvalsh(given)[0] > 0.03
+    sound = TRUE.copy()
+    np.testing.assert_allclose(repaired(sound, np.array([0, 1, 2]), 0.05), TRUE)
