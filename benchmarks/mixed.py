@@ -3,7 +3,9 @@
 A setting has ``graph``, ``nodes``, ``samples``, ``mechanism`` ("linear" for cuts of normal
 variables, "conditional" for conditional Gaussian and logistic equations) and ``discrete``, the
 share of discrete columns; or ``noise = "binary"`` for tables of 0 and 1, whose log-odds have normal
-intercepts of the size ``intercepts``. A method is one of READERS.
+intercepts of the size ``intercepts``; or ``dirichlet``, and then all columns are categories with a
+table of probabilities for each combination of their parents, drawn with that concentration. A
+method is one of READERS.
 """
 
 from __future__ import annotations
@@ -39,6 +41,7 @@ def mixed(
     nodes, samples = int(arguments.pop("nodes")), int(arguments.pop("samples"))
     low, high = str(arguments.pop("weight_range", "0.4 to 1.0")).split(" to ")
     intercepts = float(arguments.pop("intercepts", 0.0))
+    dirichlet = float(arguments.pop("dirichlet", 0.0))
     drawn = simulate(
         n_nodes=nodes,
         n_samples=samples,
@@ -48,6 +51,9 @@ def mixed(
     )
     if intercepts:
         drawn = replace(drawn, data=_with_intercepts(drawn, intercepts, rng))
+    if dirichlet:
+        kinds = ("category",) * nodes
+        drawn = replace(drawn, data=_by_probabilities(drawn, dirichlet, rng), kinds=kinds)
     start = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -71,6 +77,21 @@ def _with_intercepts(drawn: Simulation, spread: float, rng: np.random.Generator)
         log_odds = data @ drawn.weights[:, j] + intercepts[j]
         data[:, j] = rng.logistic(size=len(data)) < log_odds
     return data
+
+
+def _by_probabilities(
+    drawn: Simulation, concentration: float, rng: np.random.Generator
+) -> FloatArray:
+    """Draw levels of the same graph, two to four a column, by tables of probabilities."""
+    graph, levels = drawn.adjacency_matrix != 0, rng.integers(2, 5, drawn.n_nodes)
+    codes = np.zeros(drawn.data.shape, dtype=np.int64)
+    for j in topological_order(graph):
+        parents = np.flatnonzero(graph[:, j])
+        combination = np.unique(codes[:, parents], axis=0, return_inverse=True)[1].ravel()
+        shares = rng.dirichlet(np.full(levels[j], concentration), combination.max() + 1)
+        ends = np.cumsum(shares, axis=1)[combination, :-1]
+        codes[:, j] = (rng.random((len(codes), 1)) > ends).sum(axis=1)
+    return codes.astype(np.float64)
 
 
 def frame_of(drawn: Simulation) -> Any:
@@ -126,12 +147,12 @@ def _logistic(drawn: Simulation, steps: int | None = None) -> FloatArray:
     return model.fit(drawn.data).adjacency_matrix_.astype(np.float64)
 
 
-def _pgmpy(drawn: Simulation) -> FloatArray:
-    """Hill climbing by pgmpy with the BIC of conditional Gaussians."""
+def _pgmpy(drawn: Simulation, score: str = "bic-cg") -> FloatArray:
+    """Hill climbing by pgmpy; "bic-cg" is the BIC of conditional Gaussians."""
     estimators = optional("pgmpy.estimators", "pgmpy")
     frame = frame_of(drawn)
     search = estimators.HillClimbSearch(frame)
-    found = search.estimate(scoring_method="bic-cg", show_progress=False)
+    found = search.estimate(scoring_method=score, show_progress=False)
     arrows = np.zeros((drawn.n_nodes, drawn.n_nodes))
     for a, b in found.edges():
         arrows[int(a[1:]), int(b[1:])] = 1.0
