@@ -7,7 +7,8 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 KERNELS := setup.py $(shell grep -rl --include=*.py 'import cython$$' src)
 # Those of the kernels, none of which needs Torch.
 WHEEL_TESTS := tests/test_compiled.py tests/core/test_constraint_kernels.py tests/core/test_spectral.py \
-	tests/optimize/test_columns.py tests/optimize/test_columns_kernels.py tests/optimize/test_exact.py tests/search
+	tests/optimize/test_columns.py tests/optimize/test_columns_kernels.py tests/optimize/test_exact.py \
+	tests/optimize/test_update.py tests/search
 # What every part of the package that needs no Torch is tested by.
 OLDEST_TESTS := tests/drawing tests/report/test_page.py tests/tables tests/io tests/effects tests/diagnostics \
 	tests/linear/test_auto.py tests/linear/test_choice.py tests/linear/test_labels.py tests/linear/test_selection.py \

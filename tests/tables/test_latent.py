@@ -13,6 +13,7 @@ from analyticdag.tables.latent import (
     LEAST,
     MOST,
     Cuts,
+    counted,
     efficiency,
     latent_correlations,
     number_series,
@@ -39,7 +40,7 @@ def recorded(n: int, rng: np.random.Generator) -> FloatArray:
 def scored(X: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     Z, series = X.copy(), np.tile(number_series(), (4, 1))
     for k in range(3):
-        cuts = Cuts.of(X[:, k])
+        cuts = Cuts.between(*counted(X[:, k], None))
         assert cuts is not None
         Z[:, k], series[k] = cuts.scored(X[:, k]), cuts.series
     Z = (Z - Z.mean(axis=0)) / Z.std(axis=0)
@@ -66,7 +67,7 @@ def test_of_two_levels_they_are_tetrachoric_exactly() -> None:
         return float(multivariate_normal.cdf(limits, cov=[[1.0, rho], [rho, 1.0]]) - both)
 
     tetrachoric = brentq(excess, -0.99, 0.99)
-    cuts = [Cuts.of(x) for x in X.T]
+    cuts = [Cuts.between(*counted(x, None)) for x in X.T]
     Z = np.column_stack([cut.scored(x) for cut, x in zip(cuts, X.T, strict=True) if cut])
     found = latent_correlations(np.corrcoef(Z.T), np.array([cut.series for cut in cuts if cut]))
     assert found[0, 1] == pytest.approx(tetrachoric, abs=1e-6)
@@ -96,7 +97,7 @@ def test_many_columns_have_the_correlations_of_their_pairs() -> None:
     rng = np.random.default_rng(6)
     common = rng.standard_normal((1000, 1))
     X = (common + rng.standard_normal((1000, 70)) > 0.0).astype(float)
-    cuts = [Cuts.of(x) for x in X.T]
+    cuts = [Cuts.between(*counted(x, None)) for x in X.T]
     Z = np.column_stack([cut.scored(x) for cut, x in zip(cuts, X.T, strict=True) if cut])
     R, series = np.corrcoef(Z.T), np.array([cut.series for cut in cuts if cut])
     together = latent_correlations(R, series)
@@ -107,18 +108,18 @@ def test_many_columns_have_the_correlations_of_their_pairs() -> None:
 
 def test_cuts_with_too_few_rows_on_a_side_are_not_made() -> None:
     values = np.repeat([0.0, 1.0, 2.0, 3.0], [200, FEWEST - 1, 100, FEWEST - 1])
-    cuts = Cuts.of(values)
+    cuts = Cuts.between(*counted(values, None))
     assert cuts is not None
     assert len(cuts.thresholds) == 1  # below 1: between 1 and 2 there are too few, above 2 as well
     assert len(set(cuts.scores.tolist())) == 2
-    assert Cuts.of(np.repeat([0.0, 1.0], [200, FEWEST - 1])) is None
+    assert Cuts.between(*counted(np.repeat([0.0, 1.0], [200, FEWEST - 1]), None)) is None
     with_gaps = np.concatenate([values, [np.nan]])
     assert np.isnan(cuts.scored(with_gaps)[-1])
 
 
 def test_correlations_of_copies_stay_below_one_and_the_matrix_is_definite() -> None:
     x = (np.random.default_rng(4).random(500) < 0.3).astype(float)
-    cuts = Cuts.of(x)
+    cuts = Cuts.between(*counted(x, None))
     assert cuts is not None
     found = latent_correlations(np.ones((3, 3)), np.tile(cuts.series, (3, 1)))
     assert found[0, 1] == pytest.approx(MOST, abs=1e-3)
@@ -131,7 +132,7 @@ def test_rounding_does_not_move_latent_correlations() -> None:
     rng = np.random.default_rng(6)
     X = rng.standard_normal((4000, 6)) @ rng.normal(size=(6, 6))
     codes = np.column_stack([np.digitize(x, np.quantile(x, [0.3, 0.6])) for x in X.T]).astype(float)
-    cuts = [Cuts.of(x) for x in codes.T]
+    cuts = [Cuts.between(*counted(x, None)) for x in codes.T]
     series = np.array([cut.series for cut in cuts if cut is not None])
     scored = [cut.scored(x) for cut, x in zip(cuts, codes.T, strict=True) if cut is not None]
     R = np.corrcoef(scored)

@@ -43,6 +43,7 @@ from analyticdag.least_squares import NodeColumns, block_slopes
 from analyticdag.moments import Moments
 from analyticdag.tables.latent import (
     Cuts,
+    cut_columns,
     efficiency,
     latent_correlations,
     number_series,
@@ -153,27 +154,28 @@ class Design(NodeColumns):
         return moved, columns
 
     def readings(self, facts: Facts) -> tuple[Reading, ...]:
-        """Return the readings of these rows: without interventions, the second one too."""
-        levels = self.by_levels(facts)
-        found = (Reading(LEVELS, self, levels),)
+        """Return the readings that the facts allow: by levels, and as cuts where there are such."""
+        plain = self.by_levels(facts)
+        found = (Reading(LEVELS, self, plain),)
         if not facts.has_cuts:
             return found
-        cut = self._with_cut_categories(facts, levels)
-        return (*found, cut._as_cuts(self, facts)) if cut.cuts else found
+        cut = self._with_cut_categories(facts, plain)
+        base = plain if cut is self else cut.by_levels(facts)
+        return (*found, cut._as_cuts(self, base, facts)) if cut.cuts else found
 
     def by_levels(self, facts: Facts) -> Moments:
         """Return the moments of the columns as they are."""
         return facts.moments(self.expanded, self.node)
 
-    def _with_cut_categories(self, facts: Facts, levels: Moments) -> Design:
+    def _with_cut_categories(self, facts: Facts, plain: Moments) -> Design:
         """Return the design with categories that look like cuts as ordered, by their scores."""
-        R, kinds = correlations(levels.S), list(self.kinds)
+        R, kinds = correlations(plain.S), list(self.kinds)
         for k in np.flatnonzero(self.is_block).tolist():
             own, cut = self.columns_of(k), Cuts.between(*facts.counted(k))
-            if cut is None or levels.S[own, own].min() <= 0.0:
+            if cut is None or plain.S[own, own].min() <= 0.0:
                 continue
-            steps = self._steps(k, cut) * np.sqrt(levels.S[own, own])
-            if _explained_by_score(R, own, self.node != k, steps, levels.n_samples) >= _AS_MUCH:
+            steps = self._steps(k, cut) * np.sqrt(plain.S[own, own])
+            if _explained_by_score(R, own, self.node != k, steps, plain.n_samples) >= _AS_MUCH:
                 kinds[k] = Kind.ORDERED
         return self if tuple(kinds) == self.kinds else Design.of(facts, tuple(kinds))
 
@@ -182,28 +184,30 @@ class Design(NodeColumns):
         own = self.levels[self.columns_of(k)]
         return cut.scored(own) - cut.scored(self.references[[k]])
 
-    def _as_cuts(self, levels: Design, facts: Facts) -> Reading:
-        """Return the reading of this design, beside the design that has all categories' levels."""
-        moments, base = facts.moments(self.scored, self.node), self.by_levels(facts)
+    def _as_cuts(self, full: Design, base: Moments, facts: Facts) -> Reading:
+        """Return the reading of this design, whose columns have the moments `base`, beside the
+        `full` design, which has the levels of all categories."""
+        moments = facts.moments(self.scored, self.node)
         R, sd = correlations(moments.S), np.sqrt(np.diag(moments.S))
         latent, series = self._latent(R)
         spread = np.where(sd > 0.0, sd, 1.0)
         variance = facts.ask(partial(self._variances, R=R, mean=moments.means[0], sd=spread))
         share = _harmonic(efficiency(variance, latent, series), latent) ** 2
         counts = np.maximum(np.round(moments.counts * share), 3).astype(np.int64)
-        # Below a standard error nothing is known of how little is left of a latent variable.
-        hidden = np.flatnonzero(np.any(series[:, 1:] != 0.0, axis=1))
-        size = np.sqrt(np.diag(base.S))
-        S = repaired(latent, hidden, counts[0] ** -0.5) * np.outer(size, size)
-        seen = levels._beside(self, R, facts)
+        # What others leave of a latent column is known to a standard error, 1/√(rows counted). A
+        # smaller eigenvalue is an error of pairs, and would pay for false edges.
+        least, size = counts[0] ** -0.5, np.sqrt(np.diag(base.S))
+        S = repaired(latent, cut_columns(series), least) * np.outer(size, size)
+        seen = full._beside(self, R, facts)
         observed = Scores(R, variance, series, int(moments.counts[0]), *seen)
         return Reading(CUTS, self, replace(base, covariances=S[None], counts=counts), observed)
 
     def _latent(self, R: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the latent correlations behind those of scores, R, and the series between them.
 
-        Groups of a number stay their scores: as a cut, they would take the number's place. With a
-        latent variable a score correlates as its own latent one does, times their correlation.
+        Groups of a number stay their scores: as a cut, they would take the number's place. The
+        score of such a column correlates with another latent variable as its own latent variable
+        does, times the correlation of these two, `with_score`.
         """
         series = np.tile(number_series(), (len(R), 1))
         for column, cut in self.cuts.items():

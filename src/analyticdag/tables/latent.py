@@ -1,6 +1,6 @@
 """Columns of a few levels as cuts of a normal variable that was not recorded.
 
-    Cuts.of(values)                    thresholds from the counts of the levels, a score for each
+    Cuts.between(levels, counts)       thresholds and a score for each level
     latent_correlations(R, series)     polychoric and polyserial correlations, all pairs at once
     efficiency(v, latent, series)      what a row tells about them, beside a row of numbers
 
@@ -31,14 +31,17 @@ TERMS = 100
 MOST = 0.98
 # On each side of a cut there are at least so many rows; a cut with fewer is not made.
 FEWEST = 10
-# Eigenvalues of a matrix that was put together from pairs.
+# Least eigenvalue of rank correlations, and of numbers beside latent columns: pairs need not fit
+# together, and below it equations cannot be solved with enough digits.
 LEAST = 1e-3
-_STEPS = 25
-_CLOSE = 1e-9
+# Newton's steps at most, and the change at which it has settled: digits far beyond any table's
+# standard error.
+_STEPS, _CLOSE = 25, 1e-9
+# Variances below this are rounding.
 _ROUNDING = 1e-12
 # Correlations near one would make a pair worth nothing.
 _LEAST_WORTH = 1e-3
-# Columns solved together.
+# Columns solved together, so that scratch stays at so many rows.
 _BLOCK = 32
 
 
@@ -50,11 +53,6 @@ class Cuts:
     counts: FloatArray
     thresholds: FloatArray
     scores: FloatArray
-
-    @classmethod
-    def of(cls, values: FloatArray, weights: FloatArray | None = None) -> Cuts | None:
-        """Count the levels of a column, and cut between them."""
-        return cls.between(*counted(values, weights))
 
     @classmethod
     def between(cls, levels: FloatArray, counts: FloatArray) -> Cuts | None:
@@ -112,12 +110,17 @@ def number_series() -> FloatArray:
     return np.eye(1, TERMS)[0]
 
 
+def cut_columns(series: FloatArray) -> IntArray:
+    """Return which columns are cuts: the series of a number ends after its first term."""
+    return np.flatnonzero(np.any(series[:, 1:] != 0.0, axis=1))
+
+
 def latent_correlations(R: FloatArray, series: FloatArray) -> FloatArray:
     """Return the latent correlations behind the correlations R of scores; `series` is (d, m)."""
     observed = np.array(R)
     np.fill_diagonal(observed, 0.0)
     latent = observed.copy()
-    cut = np.flatnonzero(np.any(series[:, 1:] != 0.0, axis=1))
+    cut = cut_columns(series)
     for first in range(0, len(cut), _BLOCK):
         some = cut[first : first + _BLOCK]
         latent[some] = _solve(observed[some], series[some], series)
@@ -166,7 +169,8 @@ def repaired(R: FloatArray, latent: IntArray, least: float) -> FloatArray:
     """Return correlations whose `latent` columns keep eigenvalues of `least` given all others.
 
     Errors of pairs push the smallest eigenvalues down, and a direction with nearly no variance pays
-    for dozens of false edges. Correlations among the other columns come from rows, and stay.
+    for dozens of false edges. Correlations among the other columns come from rows, and stay,
+    unless they have an eigenvalue below `LEAST`.
     """
     rest = np.setdiff1d(np.arange(len(R)), latent)
     known, across = positive_definite(R[np.ix_(rest, rest)]), R[np.ix_(rest, latent)]
