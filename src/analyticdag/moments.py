@@ -141,6 +141,13 @@ class Moments:
             self, covariances=self.covariances / np.outer(scale, scale), means=self.means / scale
         )
 
+    def standardised(self) -> Moments:
+        """Return the moments of the columns divided by their standard deviations."""
+        sd = np.sqrt(np.diag(self.S))
+        covariances = self.covariances / np.outer(sd, sd)
+        np.fill_diagonal(covariances[0], 1.0)  # exactly: rounding must not rank them
+        return replace(self, covariances=covariances, means=self.means / sd)
+
     def in_order(self, order: IntArray) -> Moments:
         """Return the moments of the columns in another order."""
         covariances = np.ascontiguousarray(self.covariances[:, order[:, None], order])

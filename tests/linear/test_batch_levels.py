@@ -179,3 +179,22 @@ def test_partial_fit_says_what_few_first_rows_do_to_levels() -> None:
     model = AnalyticDAG().partial_fit(frame[:60]).partial_fit(frame[60:])
     assert model.level_columns_ is not None
     assert len(model.level_columns_.labels[0]) == 4
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("categories", [True, False])
+def test_rounding_chooses_no_member_of_the_class(seed: int, categories: bool) -> None:
+    rng = np.random.default_rng(seed)
+    c = rng.integers(0, 4, N)
+    x = np.array([0.0, 1.0, 0.5, -1.0])[c] + rng.normal(size=N)
+    o = np.digitize(x + rng.normal(size=N), [-1.0, 0.0, 1.0])
+    y = 0.8 * x + 0.5 * o + rng.normal(size=N)
+    b = y + rng.normal(size=N) > 0.0
+    table = pandas.DataFrame({"c": np.array(list("abcd"))[c], "x": x, "o": o, "y": y, "b": b})
+    table = table if categories else table.drop(columns="c")
+    whole = AnalyticDAG(standardize=True).fit(table)
+    np.testing.assert_array_equal(np.diag(whole.moments_.S), 1.0)
+    for size in (100, 1000):
+        batches = (table.iloc[first : first + size] for first in range(0, N, size))
+        model = AnalyticDAG(standardize=True).fit(batches)
+        np.testing.assert_allclose(model.weights_, whole.weights_, rtol=1e-10, atol=1e-10)

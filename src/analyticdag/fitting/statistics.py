@@ -137,10 +137,11 @@ class Statistics:
         R, n_samples = correlations(S[0]), moments.n_samples
         warn_about_columns(R, constant, names, n_samples=n_samples, gapped=gapped)
         sd = np.sqrt(np.diag(S[0]))
-        unit = sd if standardize else _common_unit(sd, constant, names)
-        scale = np.where(constant, 1.0, unit)
-        scaled = replace(moments, covariances=S).scaled(scale)
-        return cls(scaled, names, np.zeros(d), scale, constant)
+        moments = replace(moments, covariances=S)
+        if standardize:  # constant columns have variance one
+            return cls(moments.standardised(), names, np.zeros(d), sd, constant)
+        scale = np.where(constant, 1.0, _common_unit(sd, constant, names))
+        return cls(moments.scaled(scale), names, np.zeros(d), scale, constant)
 
     @property
     def S(self) -> FloatArray:  # noqa: N802 (a letter of the mathematics)
@@ -155,8 +156,7 @@ class Statistics:
     def with_unit_variances(self) -> Statistics:
         """Return the statistics of the columns in units of their standard deviations."""
         sd = np.sqrt(np.diag(self.S))
-        moments = self.moments.scaled(sd)
-        np.fill_diagonal(moments.S, 1.0)  # exactly: rounding must not rank them
+        moments = self.moments.standardised()
         rows = None if self.rows is None else self.rows.divided(sd)
         return replace(self, moments=moments, scale=self.scale * sd, rows=rows)
 

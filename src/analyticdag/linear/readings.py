@@ -62,7 +62,9 @@ def cuts_instead(fit: Fit, levels: BoolArray, price: float) -> Read | None:
     reading = next((one for one in fit.readings if one.name == CUTS), None)
     if reading is None:
         return None
-    moments = varying(reading, fit).scaled(fit.statistics.scale)
+    moments = varying(reading, fit)
+    standard = fit.options.standardize
+    moments = moments.standardised() if standard else moments.scaled(fit.statistics.scale)
     cut = replace(fit, statistics=replace(fit.statistics, moments=moments))
     starts = {"levels": topological_order(levels)}
     finished, record = refine(cut, UnequalVariances.traits, starts)
