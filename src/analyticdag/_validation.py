@@ -31,7 +31,7 @@ from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.errors import DataError, DataWarning
 from analyticdag.tables.categories import scored
 from analyticdag.tables.kinds import FEW_ROWS
-from analyticdag.tables.python import recipe_of
+from analyticdag.tables.python import frame_to_read, recipe_of
 from analyticdag.tables.recipe import Recipe
 
 # What to do about NaN, where an estimator can do something.
@@ -50,15 +50,18 @@ _NEAR_COPY = 1e-3
 STANDARDISED = 0.01
 
 
-def check_table(estimator: Any, X: Any, *, reset: bool, least: int | None = None) -> FloatArray:
+def check_table(
+    estimator: Any, X: Any, *, reset: bool, least: int | None = None, sample_weight: Any = None
+) -> FloatArray:
     """Return X as a finite float64 array; X itself is never changed.
 
     With `reset`, X must have two rows, or `least`; n_features_in_ and feature_names_in_ are set on
     the estimator, as scikit-learn does, and names that it does not record. Without, X is compared
     with them. An estimator with `kinds` reads its columns by them, and sets `recipe_`. One with
-    `missing` other than "error" gets gaps as NaN.
+    `missing` other than "error" gets gaps as NaN. By `sample_weight` levels count as in repeated
+    rows; rows of weight zero, which the caller leaves out, may hold any words.
     """
-    values, names = _read(estimator, X, reset=reset)
+    values, names = _read(estimator, X, reset=reset, given=sample_weight)
     if values.shape[1] == 0:
         raise DataError(
             f"X has 0 feature(s) (shape={values.shape}) while a minimum of 1 is required."
@@ -126,7 +129,9 @@ def check_weights(given: Any, n_rows: int) -> FloatArray | None:
     return weights
 
 
-def _read(estimator: Any, X: Any, *, reset: bool) -> tuple[FloatArray, list[Hashable] | None]:
+def _read(
+    estimator: Any, X: Any, *, reset: bool, given: Any = None
+) -> tuple[FloatArray, list[Hashable] | None]:
     """Return values and names of X, by the kinds of its columns where the estimator has such."""
     if not hasattr(estimator, "kinds"):
         return read_columns(X)
@@ -134,8 +139,9 @@ def _read(estimator: Any, X: Any, *, reset: bool) -> tuple[FloatArray, list[Hash
     if isinstance(X, NamedColumns) and X.recipe is not None:
         estimator.recipe_ = X.recipe if reset else estimator.recipe_
         return read_columns(X)
+    weights = _weights_of_words(X, asked, given) if reset else None
     if reset:
-        estimator.recipe_ = recipe_of(X, asked)
+        estimator.recipe_ = recipe_of(X, asked, weights=weights)
     recipe = estimator.recipe_
     is_read = isinstance(X, NamedColumns) or (type(X) is np.ndarray and X.dtype.kind in "biuf")
     if recipe is None or is_read:
@@ -143,11 +149,19 @@ def _read(estimator: Any, X: Any, *, reset: bool) -> tuple[FloatArray, list[Hash
     lenient = _welcomes_gaps(estimator.missing)
     # A stray text of the fit is a gap only where the user said what the column is.
     gaps = frozenset(asked or ()) if reset else frozenset(recipe.names if lenient else ())
-    values = recipe.read(X, gaps=gaps, warn=not reset)
+    unused = None if weights is None else weights <= 0.0
+    values = recipe.read(X, gaps=gaps, warn=not reset, unused=unused)
     if reset:
-        columns, values = scored(recipe.columns, values)
+        columns, values = scored(recipe.columns, values, weights)
         estimator.recipe_ = Recipe(columns)
     return values, list(recipe.names)
+
+
+def _weights_of_words(X: Any, kinds: Any, given: Any) -> FloatArray | None:
+    """Return checked weights of a table with more than plain numbers; None of any other."""
+    frame = None if given is None else frame_to_read(X, kinds)
+    weights = None if frame is None else check_weights(given, len(frame))
+    return weights if weights is not None and weights.any() else None
 
 
 def _refuse_unseen(values: FloatArray, names: Sequence[Hashable]) -> None:

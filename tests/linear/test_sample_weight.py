@@ -13,6 +13,8 @@ from analyticdag.errors import DataError, ParameterError
 from analyticdag.simulate import simulate
 from analyticdag.tables import Gaussian, effective_rows
 
+pd = pytest.importorskip("pandas")
+
 RNG = np.random.default_rng(0)
 X = simulate("ER1", n_nodes=6, n_samples=300, noise="exponential", seed=5).data
 WEIGHTS = RNG.integers(0, 4, len(X)).astype(float)
@@ -106,3 +108,51 @@ def test_weights_that_cannot_be_are_refused() -> None:
 def test_scikit_learn_hands_weights_on() -> None:
     scores = cross_val_score(AnalyticDAG(), X, params={"sample_weight": WEIGHTS}, cv=3)
     assert np.isfinite(scores).all()
+
+
+def in_words() -> Any:
+    """Numbers and a category that acts on both."""
+    rng = np.random.default_rng(3)
+    c = rng.integers(0, 4, 600)
+    x = np.array([0.0, 1.0, 0.5, -1.0])[c] + rng.normal(size=600)
+    return pd.DataFrame({"c": np.array(list("abcd"))[c], "x": x, "y": x + rng.normal(size=600)})
+
+
+@pytest.mark.parametrize("categorical", [True, False])
+def test_levels_count_as_in_repeated_rows(categorical: bool) -> None:
+    table = in_words()
+    table.loc[:4, "c"] = "rare"
+    weights = np.random.default_rng(4).integers(0, 4, len(table)).astype(float)
+    weights[:5] = 3.0
+    weights[table.c == "d"] = 0.0
+    table["c"] = table.c.astype("category") if categorical else table.c
+    repeats = table.loc[np.repeat(table.index, weights.astype(int))].reset_index(drop=True)
+    weighted = AnalyticDAG().fit(table, sample_weight=weights)
+    repeated = AnalyticDAG().fit(repeats)
+    assert weighted.recipe_ is not None
+    assert repeated.recipe_ is not None
+    one, other = weighted.recipe_.columns[0], repeated.recipe_.columns[0]
+    assert set(one.levels) == {"a", "b", "c", "rare"}
+    assert (one.levels, one.merged) == (other.levels, other.merged)
+    np.testing.assert_allclose(one.scores, other.scores, atol=2e-9)
+    np.testing.assert_allclose(weighted.weights_, repeated.weights_, rtol=1e-6)
+
+
+def test_parts_of_rows_make_a_level() -> None:
+    table = in_words().assign(c=["a", "b"] * 250 + ["c"] * 100)
+    model = AnalyticDAG(kinds={"c": "category"}).fit(table, sample_weight=np.full(600, 0.1))
+    assert model.recipe_ is not None
+    assert model.recipe_.columns[0].levels == ("a", "b", "c")  # the last in 100 tenths of a row
+
+
+def test_words_that_only_rows_of_weight_zero_hold_are_not_read() -> None:
+    table = in_words().assign(s=["no", "yes"] * 300)
+    table.loc[0] = ["?", np.nan, 0.0, "perhaps"]
+    weights = np.ones(len(table))
+    weights[0] = 0.0
+    weighted = AnalyticDAG().fit(table, sample_weight=weights)
+    np.testing.assert_allclose(weighted.weights_, AnalyticDAG().fit(table[1:]).weights_)
+    with pytest.raises(DataError, match="zero in every row"):
+        AnalyticDAG().fit(in_words(), sample_weight=0.0)
+    with pytest.raises(DataError, match="one weight for each of the 600 rows"):
+        AnalyticDAG().fit(in_words(), sample_weight=np.ones(3))

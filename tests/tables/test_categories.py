@@ -129,3 +129,10 @@ def test_whole_numbers_can_be_categories_with_and_without_gaps() -> None:
     assert model.recipe_ is not None
     assert sorted(model.recipe_.columns[0].levels) == ["1", "2", "3", "4"]
     assert model.score(frame) == model.score(frame.assign(region=codes.astype(float)))
+
+
+def test_infinity_beside_a_category_is_refused_by_name() -> None:
+    table = pandas.DataFrame({"city": CITY, "y": Y})
+    table.loc[3, "y"] = np.inf
+    with pytest.raises(DataError, match=r"infinity \(inf\) in columns \['y'\].*row 3"):
+        AnalyticDAG().fit(table)

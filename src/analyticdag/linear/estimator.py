@@ -248,7 +248,7 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
         self, X: Any, sample_weight: Any, interventions: Any, options: Options
     ) -> Statistics:
         """Check a table and what comes with it, and reduce it to its statistics."""
-        values = check_table(self, X, reset=True)
+        values = check_table(self, X, reset=True, sample_weight=sample_weight)
         names = column_names(self, values.shape[1])
         perturbed = intervention_mask(interventions, names, len(values))
         if perturbed is not None:

@@ -3,6 +3,8 @@
     group_levels(texts)            the levels of a column, and those that count with the first
     scored(columns, values)        codes of categories replaced by scores
 
+Weights act like repeated rows in both.
+
 The rule: a level in fewer than ten rows says next to nothing, and with more than twelve levels a
 column would buy its edges dearly. So the eleven most frequent levels with ten rows or more stand
 for themselves, and the rest are one level, "(other)". Where the rest are fewer than ten rows in
@@ -18,9 +20,10 @@ is not these but a column for each level (`fitting/design.py`).
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import repeat
 
 import numpy as np
 
@@ -29,17 +32,24 @@ from analyticdag.tables.recipe import OTHER, Column, Kind, key_of
 
 FEWEST_ROWS = 10
 MOST_LEVELS = 12
+# Sums of fractional weights are compared after rounding to so many decimals.
+_DIGITS = 9
 # Scores of different levels differ by at least this, so that values tell levels apart.
 _APART = 1e-6
 
 
-def group_levels(texts: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def group_levels(
+    texts: Sequence[str], weights: Sequence[float] | None = None
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the levels that stand for themselves, the most frequent first, perhaps "(other)"; and
     the rare levels that count with the first."""
     spelled: dict[str, str] = {}
-    for text in texts:
-        spelled.setdefault(key_of(text), text)
-    counts = Counter(map(key_of, texts))
+    masses: dict[str, float] = defaultdict(float)
+    for text, weight in zip(texts, repeat(1.0) if weights is None else weights, strict=False):
+        key = key_of(text)
+        spelled.setdefault(key, text)
+        masses[key] += weight
+    counts = {key: round(mass, _DIGITS) for key, mass in masses.items()}
     ranked = sorted(counts, key=lambda key: (-counts[key], key))
     kept = [key for key in ranked if counts[key] >= FEWEST_ROWS]
     if len(ranked) > MOST_LEVELS:
@@ -50,7 +60,9 @@ def group_levels(texts: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]
     return levels, rest
 
 
-def scored(columns: Sequence[Column], values: FloatArray) -> tuple[tuple[Column, ...], FloatArray]:
+def scored(
+    columns: Sequence[Column], values: FloatArray, weights: FloatArray | None = None
+) -> tuple[tuple[Column, ...], FloatArray]:
     """Give the levels of categories their scores; `values` are those of the columns taken."""
     taken = [k for k, column in enumerate(columns) if column.taken]
     blocks = {
@@ -61,34 +73,37 @@ def scored(columns: Sequence[Column], values: FloatArray) -> tuple[tuple[Column,
     if not blocks:
         return tuple(columns), values
     others = {place: blocks.get(place, values[:, [place]]) for place in range(values.shape[1])}
-    units = {place: _unit(block) for place, block in others.items()}
+    mass = np.ones(len(values)) if weights is None else weights
+    units = {place: _unit(block, mass) for place, block in others.items()}
     found, numbers = list(columns), values.copy()
     for place, block in blocks.items():
         rest = [units[other] for other in range(values.shape[1]) if other != place]
-        scores = _scores(block, np.column_stack(rest) if rest else np.zeros((len(values), 1)))
+        beside = np.column_stack(rest) if rest else np.zeros((len(values), 1))
+        scores = _scores(block, beside, mass)
         k = taken[place]
         found[k] = replace(columns[k], scores=tuple(scores.tolist()))
         numbers[:, place] = found[k].scored(values[:, place])
     return tuple(found), numbers
 
 
-def _unit(block: FloatArray) -> FloatArray:
-    """Return columns with mean 0 and variance 1, gaps at the mean."""
-    seen = ~np.isnan(block)
-    size = np.maximum(np.nanmax(np.abs(np.where(seen, block, 0.0)), axis=0), 1e-300)
-    small = block / size  # squares of 1e200 are no numbers
-    mean = np.nansum(small, axis=0) / np.maximum(seen.sum(axis=0), 1)
+def _unit(block: FloatArray, mass: FloatArray) -> FloatArray:
+    """Return columns with mean 0 and variance 1; gaps, and what will be refused, at the mean."""
+    seen = np.isfinite(block)
+    small = np.where(seen, block, 0.0)
+    small /= np.maximum(np.abs(small).max(axis=0), 1e-300)  # squares of 1e200 are no numbers
+    mean = mass @ small / np.maximum(mass @ seen, np.finfo(float).tiny)
     centred = np.where(seen, small - mean, 0.0)
-    sd = np.sqrt(np.mean(centred**2, axis=0))
+    sd = np.sqrt(mass @ centred**2 / mass.sum())
     return centred / np.where(sd > 0.0, sd, 1.0)
 
 
-def _scores(indicators: FloatArray, others: FloatArray) -> FloatArray:
+def _scores(indicators: FloatArray, others: FloatArray, mass: FloatArray) -> FloatArray:
     """Return a score for each level: mean 0, variance 1, all different, in a sign of their own."""
-    counts = indicators.sum(axis=0)
+    counts = mass @ indicators
     share = np.maximum(counts, 1.0) / max(counts.sum(), 1.0)
     # By mass, so that the places of the columns cannot matter, as rounding in an SVD would.
-    means = np.sqrt(share)[:, None] * (indicators.T @ others / np.maximum(counts, 1.0)[:, None])
+    sums = (mass[:, None] * indicators).T @ others
+    means = np.sqrt(share)[:, None] * (sums / np.maximum(counts, 1.0)[:, None])
     means -= np.outer(np.sqrt(share), np.sqrt(share) @ means)
     _, vectors = np.linalg.eigh(means @ means.T)
     scores = vectors[:, -1] / np.sqrt(share)

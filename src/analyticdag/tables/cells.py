@@ -16,6 +16,7 @@ import narwhals as nw
 import numpy as np
 
 from analyticdag._parameters import is_missing
+from analyticdag._typing import FloatArray
 from analyticdag.errors import DataError
 
 # What people write where a value is missing, in lower case.
@@ -31,7 +32,8 @@ class Cells:
     """Columns of cells: text from a file, anything from a data frame.
 
     `rows` are the row numbers that messages name. `levels` holds the categories of columns whose
-    type has them, in order, and `ordered` the columns whose order means something.
+    type has them, in order, and `ordered` the columns whose order means something. `weights` say
+    how often each row counts, where not all count once.
     """
 
     names: tuple[str, ...]
@@ -41,6 +43,7 @@ class Cells:
     levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     ordered: frozenset[str] = frozenset()
     decimal_comma: bool = False  # where a comma could be either, it is a decimal one
+    weights: FloatArray | None = field(default=None, repr=False)
 
     @classmethod
     def of_frame(cls, frame: nw.DataFrame[Any]) -> Cells:

@@ -98,10 +98,10 @@ def find_column(name: str, cells: Sequence[Any], table: Cells) -> Found:
     style, n_read = style_of(texts, decimal_comma=table.decimal_comma)
     column = Column(name, Kind.NUMBER, decimal=style.decimal, unit=style.unit)
     if 2 * n_read < len(texts):
-        return _of_texts(name, cells, texts)
+        return _of_texts(name, cells, texts, table)
     values, strays = column.read(cells)
     if strays and _are_two_levels(texts):
-        return _of_texts(name, cells, texts)
+        return _of_texts(name, cells, texts, table)
     if strays:
         return Found(column, style.words, values, tuple(strays))
     return _of_numbers(column, values, style.words or "thousands or other marks taken out")
@@ -123,7 +123,7 @@ def _typed(name: str, cells: Sequence[Any], table: Cells) -> Found:
         return _coded(name, cells, Kind.YES_NO, pair, "")
     if not any(map(text_of, cells)):
         return Found(Column(name, Kind.EMPTY), "it has no values")
-    return _category(name, cells)
+    return _category(name, cells, table)
 
 
 def _of_numbers(column: Column, values: FloatArray, why: str = "") -> Found:
@@ -174,16 +174,16 @@ def _why_identifier(n_seen: int, n_distinct: int) -> str:
     return f"{n_distinct} values that stand in several rows each"
 
 
-def _of_texts(name: str, cells: Sequence[Any], texts: list[str]) -> Found:
+def _of_texts(name: str, cells: Sequence[Any], texts: list[str], table: Cells) -> Found:
     spelled: dict[str, str] = {}
     for text in texts:
         spelled.setdefault(key_of(text), text)
     if names_identifier(name) and len(spelled) > 2:
-        kept_as = Kind.CATEGORY if _category(name, cells).column.taken else ""
+        kept_as = Kind.CATEGORY if _category(name, cells, table).column.taken else ""
         why = _why_identifier(len(texts), len(spelled))
         return Found(Column(name, Kind.IDENTIFIER), why, kept_as=kept_as)
     if len(spelled) == 1:
-        return _category(name, cells)
+        return _category(name, cells, table)
     form = format_of(cells)
     if form:
         return Found(Column(name, Kind.DATE, dates=form), "")
@@ -196,14 +196,16 @@ def _of_texts(name: str, cells: Sequence[Any], texts: list[str]) -> Found:
         return Found(Column(name, Kind.IDENTIFIER), "a different value in every row")
     if len(spelled) > _FREE_TEXT * len(texts):
         return Found(Column(name, Kind.TEXT), f"{len(spelled)} different texts")
-    return _category(name, cells)
+    return _category(name, cells, table)
 
 
-def _category(name: str, cells: Sequence[Any]) -> Found:
+def _category(name: str, cells: Sequence[Any], table: Cells) -> Found:
     """Return a category by the rule of `categories.py`: codes, until scores are known."""
-    texts = [_level_text(cell) for cell in cells if text_of(cell)]
+    seen = [k for k, cell in enumerate(cells) if text_of(cell)]
+    texts = [_level_text(cells[k]) for k in seen]
     n_levels = len(set(map(key_of, texts)))
-    levels, merged = group_levels(texts)
+    weights = None if table.weights is None else table.weights[seen].tolist()
+    levels, merged = group_levels(texts, weights)
     column = Column(name, Kind.CATEGORY, levels, merged=merged)
     if not column.taken:
         why = f"{n_levels} levels, none of which has {FEWEST_ROWS} rows or more"
@@ -288,7 +290,7 @@ def _of_kind(name: str, cells: Sequence[Any], kind: Kind, table: Cells) -> Found
     if not kind.taken:
         return Found(Column(name, kind), "as asked")
     if kind is Kind.CATEGORY:
-        return _category(name, cells)
+        return _category(name, cells, table)
     if kind is Kind.DAYS:
         form = format_of(cells)
         if not form:

@@ -9,12 +9,14 @@ estimator leaves no column out: what cannot be a variable is refused by name.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
 
 from analyticdag._parameters import shown
 from analyticdag._tables import NamedColumns, listing
+from analyticdag._typing import FloatArray
 from analyticdag.errors import DataError, ParameterError
 from analyticdag.tables.categories import FEWEST_ROWS
 from analyticdag.tables.cells import Cells
@@ -22,17 +24,26 @@ from analyticdag.tables.kinds import Found, asked_column, find_column
 from analyticdag.tables.recipe import DISCRETE, Column, Kind, Recipe
 
 
-def recipe_of(X: Any, kinds: Mapping[str, Any] | None, more: Sequence[Any] = ()) -> Recipe | None:
+def recipe_of(
+    X: Any,
+    kinds: Mapping[str, Any] | None,
+    more: Sequence[Any] = (),
+    weights: FloatArray | None = None,
+) -> Recipe | None:
     """Return how the columns of X are read; None where all are plain numbers.
 
-    `more` are data frames with further rows of the same columns.
+    `more` are data frames with further rows of the same columns. Rows of X count by `weights`, and
+    those of weight zero are not there.
     """
     if isinstance(X, NamedColumns) and not kinds:
         return X.recipe
     frame = frame_to_read(X, kinds)
     if frame is None:
         return None
+    if weights is not None:
+        frame, weights = frame.filter((weights > 0.0).tolist()), weights[weights > 0.0]
     table = Cells.joined([Cells.of_frame(one) for one in (frame, *more)])
+    table = replace(table, weights=weights)
     table.refuse_unknown(kinds or {}, "kinds names columns that are not there,")
     _refuse_others(frame, kinds or {})
     found = [_found(name, table, kinds or {}) for name in table.names]

@@ -26,7 +26,7 @@ import numpy as np
 
 from analyticdag._parameters import is_missing
 from analyticdag._tables import listing as shown_names
-from analyticdag._typing import FloatArray
+from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.errors import DataError, DataWarning
 from analyticdag.tables.cells import Cells, short, text_of
 from analyticdag.tables.numbers import Style, days
@@ -177,12 +177,19 @@ class Recipe:
         return tuple(column.kind for column in self.columns if column.taken)
 
     def read(
-        self, X: Any, what: str = "X", *, gaps: Collection[str], warn: bool = False
+        self,
+        X: Any,
+        what: str = "X",
+        *,
+        gaps: Collection[str],
+        warn: bool = False,
+        unused: BoolArray | None = None,
     ) -> FloatArray:
         """Return the variables of a data frame or of cells; columns left out may be missing.
 
         In the columns of `gaps` a cell that is not understood, such as a level that the fit has not
-        seen, is a gap, with a warning if `warn`; in others it is refused.
+        seen, is a gap, with a warning if `warn`; in others it is refused. Rows that are `unused`
+        may hold anything, and get zeros.
         """
         table = X if isinstance(X, Cells) else _cells(X, self.names, what)
         missing = [name for name in self.names if name not in table.names]
@@ -197,6 +204,8 @@ class Recipe:
         values = np.empty((len(table), len(self.names)))
         for k, column in enumerate(one for one in self.columns if one.taken):
             values[:, k], odd = column.read(table.column(column.name))
+            if unused is not None:
+                values[unused, k], odd = 0.0, [place for place in odd if not unused[place]]
             found = f"{what} has {_first(odd, column, table)}" if odd else ""
             if found and column.name not in gaps:
                 raise DataError(f"{found}; {_cure(odd[0], column, table)}")
