@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from analyticdag import AnalyticDAG, Knowledge
-from analyticdag.errors import AnalyticDAGError, InputError, ParameterError
+from analyticdag.errors import AnalyticDAGError, DataWarning, InputError, ParameterError
 from analyticdag.io import load_run, record_of, save_run
 
 pandas = pytest.importorskip("pandas")
@@ -187,3 +187,26 @@ def test_other_words_are_refused_in_a_line(model: AnalyticDAG, do: Any, said: st
         model.intervene(do)
     assert "\n" not in str(refused.value)
     assert isinstance(refused.value, InputError | ParameterError)
+
+
+@pytest.mark.parametrize("which", ["colour", "bought", "price"])
+def test_a_category_with_one_level_keeps_its_word(which: str) -> None:
+    table = SHOP[[which, "spent"]].assign(shop="north")
+    with pytest.warns(DataWarning, match="constant"):
+        model = AnalyticDAG(n_jobs=1).fit(table)
+    assert set(model.sample(5).shop) == {"north"}
+    assert set(model.sample(5, do={"shop": "North"}).shop) == {"north"}
+    assert told(model, {"shop": "north"})["shop: north"].mean == 1.0
+    assert told(model, {"shop": "north"})["spent"].mean == pytest.approx(table.spent.mean())
+    assert (model.predict(table)["shop: north"] == 1.0).all()
+    assert list(model.predict(table, "shop")) == ["north"]
+    with pytest.raises(InputError, match=r"'south' is none of the levels of the column: 'north'"):
+        model.intervene({"shop": "south"})
+
+
+def test_the_level_that_is_left_keeps_its_word() -> None:
+    table = SHOP[["price", "spent", "colour"]].copy()
+    table.loc[table.colour != "green", "price"] = np.nan
+    with pytest.warns(DataWarning, match="constant"):
+        model = AnalyticDAG(n_jobs=1, missing="drop").fit(table)
+    assert set(model.sample(5).colour) == {"green"}

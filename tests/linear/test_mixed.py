@@ -350,7 +350,7 @@ def test_a_category_with_one_level_left_is_a_constant_column(rare: int) -> None:
         model = AnalyticDAG().fit(table)
     assert {frozenset((e.source, e.target)) for e in model.edges_} == {frozenset("xy")}
     assert set(model.graph_) == {"x", "y", "colour"}
-    assert np.isfinite(model.predict(table)).all()
+    assert np.isfinite(model.predict(table).to_numpy()).all()
     assert np.isfinite(model.score(table))
 
 

@@ -26,7 +26,7 @@ from analyticdag.effects.what_if_levels import (
     drawn,
     set_levels,
 )
-from analyticdag.effects.words import shares_of, spoken
+from analyticdag.effects.words import spoken
 from analyticdag.errors import OpenEdgesWarning, ParameterError
 
 # Means that differ by less, in standard deviations, are one.
@@ -68,8 +68,8 @@ def intervene(model: Any, do: Mapping[Hashable, Any], *, level: float = 0.95) ->
         _warn_of_open(known.open_pairs(nodes), stacklevel=3)
     found = []
     for k, word in enumerate(spoken(known)):
-        first, shares = levels.first[k], shares_of(means[:, levels.of(k)])
-        for name, share in zip(word.shares, shares.T, strict=False):  # of 0 and 1, one is told
+        first, told = levels.first[k], word.expected(means[:, levels.of(k)])
+        for name, share in zip(word.shares, told.T, strict=False):
             p, ends = float(share[own]), (float(share.min()), float(share.max()))
             found.append(_outcome(name, share, own, (p * (1.0 - p)) ** 0.5, ends))
         if not word.shares:

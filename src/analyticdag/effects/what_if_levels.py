@@ -16,7 +16,7 @@ from analyticdag._typing import FloatArray, IntArray
 from analyticdag.effects.equations import Equations
 from analyticdag.effects.known import Known
 from analyticdag.effects.levels import LevelColumns, LevelEquations, from_outside
-from analyticdag.effects.words import Number, shares_of, spoken
+from analyticdag.effects.words import shares_of, spoken
 from analyticdag.errors import MissingDependencyError
 from analyticdag.graphs import topological_order
 
@@ -98,7 +98,7 @@ def predicted(known: Known, expected: FloatArray, node: int | None) -> Any:
     """Return expected columns as an answer: of levels, which are in a data frame, their shares."""
     levels, words = columns_of(known), spoken(known)
     chosen = range(len(words)) if node is None else [node]
-    told = [_expected_of(words[k], expected[:, levels.of(k)]) for k in chosen]
+    told = [words[k].expected(expected[:, levels.of(k)]) for k in chosen]
     if not any(words[k].in_words and words[k].shares for k in chosen):
         rows = np.column_stack(told)
         return rows if node is None else rows[:, 0]
@@ -106,10 +106,6 @@ def predicted(known: Known, expected: FloatArray, node: int | None) -> Any:
     if node is not None:
         names = list(words[node].labels)
     return data_frame(dict(zip(names, np.column_stack(told).T, strict=True)))
-
-
-def _expected_of(word: Number, means: FloatArray) -> FloatArray:
-    return shares_of(means)[:, : len(word.shares)] if word.shares else means
 
 
 def data_frame(columns: Mapping[Hashable, Any]) -> Any:

@@ -39,6 +39,10 @@ class Number:
         """What the shares of its levels are called; nothing where it has a mean instead."""
         return ()
 
+    def expected(self, means: FloatArray) -> FloatArray:
+        """Return what is told of means of its columns (rows, k): a column for each share."""
+        return shares_of(means)[:, : len(self.shares)] if self.shares else means
+
     def amounts(self, value: Any) -> list[float]:
         """Return what its columns are set to."""
         return [number(f"do[{self.name!r}]", value, -LARGEST)]
@@ -133,6 +137,26 @@ class Levels(Number):
 
 
 @dataclass(frozen=True)
+class OneLevel(Levels):
+    """A category with one level in all rows: its column is constant, and says nothing."""
+
+    value: float = 0.0
+
+    def expected(self, means: FloatArray) -> FloatArray:
+        """Return the share of its level, which is one."""
+        return np.ones((len(means), 1))
+
+    def amounts(self, value: Any) -> list[float]:
+        """Return what its column holds anyway."""
+        super().amounts(value)
+        return [self.value]
+
+    def said(self, values: FloatArray) -> Any:
+        """Return its level in every row."""
+        return np.full(len(values), self.labels[0], dtype=object)
+
+
+@dataclass(frozen=True)
 class YesNo(Levels):
     """Two levels in words; the first of `labels` is 1."""
 
@@ -152,6 +176,10 @@ def _spoken(known: Known, k: int) -> Number:
     if labels:
         return Levels(name, labels)
     column = known.columns[k] if known.columns else Column(str(name), Kind.NUMBER)
+    if column.scores and known.moments.S[k, k] == 0.0:
+        value = float(known.mean[k])
+        label = column.levels[int(np.abs(np.array(column.scores) - value).argmin())]
+        return OneLevel(name, (label,), value)
     if column.levels and column.kind == Kind.YES_NO:
         return YesNo(name, column.levels[::-1])
     if column.levels and column.kind == Kind.ORDERED:
