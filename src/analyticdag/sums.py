@@ -2,7 +2,7 @@
 
     Sums.of_rows(X, weights)     count, mean, products of deviations, least and largest values
     a.merge(b)                   the same for the rows of both (Chan, Golub and LeVeque 1983)
-    a.mapped(A, constants)       the same for other columns of these rows, linear in them
+    a.mapped(A, constants, about)    the same for other columns of these rows, linear in them
 
 Batches of any size give the same sums up to rounding. Nothing is squared before it is centred, and
 a mean is kept in two parts, so that a large offset costs no digits. Weights act like rows that are
@@ -83,16 +83,20 @@ class Sums:
             np.maximum(self.high, other.high),
         )
 
-    def mapped(self, A: Any, constants: FloatArray) -> Sums:
-        """Return the sums of the columns A x + constants; A is a sparse matrix."""
+    def mapped(self, A: Any, constants: FloatArray, about: FloatArray) -> Sums:
+        """Return the sums of the columns A (x - about) + constants; A is a sparse matrix."""
         up, down = A.maximum(0.0), A.minimum(0.0)
-        low = up @ self.low + down @ self.high + constants
-        high = up @ self.high + down @ self.low + constants
+        below, above = self.low - about, self.high - about
+        low = up @ below + down @ above + constants
+        high = up @ above + down @ below + constants
         size = unit_sizes(high - low)
         units = A.multiply(self.size).multiply(1.0 / size[:, None]).tocsr()
         total = units @ (units @ self.products).T
         total = (total + total.T) / 2.0  # exactly symmetric, as the products are
-        return Sums(self.n, A @ self.origin + constants, A @ self.shift, total, size, low, high)
+        mean = A @ (self.origin - about)
+        origin = mean + constants
+        shift = A @ self.shift + (mean - (origin - constants))  # what rounding left out
+        return Sums(self.n, origin, shift, total, size, low, high)
 
     def first(self, count: int) -> Sums:
         """Return the sums of the first columns."""

@@ -198,3 +198,42 @@ def test_rounding_chooses_no_member_of_the_class(seed: int, categories: bool) ->
         batches = (table.iloc[first : first + size] for first in range(0, N, size))
         model = AnalyticDAG(standardize=True).fit(batches)
         np.testing.assert_allclose(model.weights_, whole.weights_, rtol=1e-10, atol=1e-10)
+
+
+def with_order(codes: Any, levels: list[str]) -> Any:
+    return pandas.Categorical(
+        np.array(["l", "m", "h", "t"])[codes], categories=levels, ordered=True
+    )
+
+
+def test_orders_of_levels_in_batches_are_made_one() -> None:
+    codes, noise = RNG.integers(0, 4, 900), RNG.standard_normal(900)
+    first = np.where(codes[:500] == 1, 3, codes[:500])  # "m" is not there, nor in the type
+    o = [with_order(first, ["l", "h", "t"]), with_order(codes[500:], ["l", "m", "h", "t"])]
+    batches = [
+        pandas.DataFrame({"o": own, "y": own.codes + rest})
+        for own, rest in zip(o, (noise[:500], noise[500:]), strict=True)
+    ]
+    model = AnalyticDAG().fit(iter(batches))
+    assert model.recipe_ is not None
+    assert model.recipe_.columns[0].levels == ("l", "m", "h", "t")
+    for levels in (["m", "l", "t", "h"], ["l", "m", "t"]):  # contradicts; "h" or "m" first?
+        some = with_order(np.where(codes[500:] == 2, 3, codes[500:]), levels)
+        odd = [batches[0], batches[1].assign(o=some)]
+        with pytest.raises(DataError, match=r"levels of column 'o' come in orders .* kinds=\{'o'"):
+            AnalyticDAG().fit(iter(odd))
+        model = AnalyticDAG(kinds={"o": ["l", "m", "h", "t"]}).fit(iter(odd))
+        assert model.recipe_ is not None
+        assert model.recipe_.columns[0].levels == ("l", "m", "h", "t")
+
+
+@pytest.mark.parametrize("offset", [2000.0, 20200101.0, -1e8])
+def test_levels_far_from_zero_lose_no_digits(offset: float) -> None:
+    values = np.column_stack([ORDERED + offset, THREE - offset, NUMBER])
+    kinds = ("ordered", "ordered", "number")
+    exact = np.cov((values - values[0]).T, bias=True)
+    for ends in ((), (450,), (1, 10, 699)):
+        tally = tally_of(values, kinds, *ends)
+        node = np.arange(3)
+        for S in (tally.moments(lambda X: X, node).S, tally.columns.covariance):
+            np.testing.assert_allclose(S, exact, rtol=1e-10, atol=1e-10)

@@ -108,23 +108,26 @@ class MetLevels:
             for k, column in enumerate(X.T)
         )
 
-    def linear(self, view: View, node: IntArray) -> tuple[Any, FloatArray]:
-        """Return the matrix and the constants that make a view of the wide columns.
+    def linear(self, view: View, node: IntArray) -> tuple[Any, FloatArray, FloatArray]:
+        """Return A, c and m that make a view of the wide columns: A (x - m) + c.
 
         Each column of the view is made of one column, `node`: it is whatever the view makes of the
-        levels of this one, and of a column without indicators it is a straight line.
+        levels of this one, and of a column without indicators it is a straight line. As A x + c,
+        levels such as 20200101 would lose digits.
         """
         points = self._points
-        seen, constants = view(points), np.zeros(len(node))
+        seen, constants, about = view(points), np.zeros(len(node)), np.zeros(len(self.node))
+        about[: len(self.met)] = points[0]
         A = sparse.lil_array((len(node), len(self.node)))
         for j, k in enumerate(node.tolist()):
             if k in self.marked:
                 own = np.flatnonzero(self.node == k)[1:]
-                A[j, own] = seen[: len(own), j]
+                constants[j] = np.median(seen[: len(own), j])  # indicators sum to one
+                A[j, own] = seen[: len(own), j] - constants[j]
             else:
-                A[j, k] = slope = (seen[1, j] - seen[0, j]) / (points[1, k] - points[0, k])
-                constants[j] = seen[0, j] - slope * points[0, k]
-        return A.tocsr(), constants
+                A[j, k] = (seen[1, j] - seen[0, j]) / (points[1, k] - points[0, k])
+                constants[j] = seen[0, j]
+        return A.tocsr(), constants, about
 
     @property
     def _points(self) -> FloatArray:

@@ -85,4 +85,4 @@ def _with_categories(known: LevelColumns) -> Tally:
         shares = np.append(means[own], 1.0 - means[own].sum())
         counts[k] = np.rint(n * shares)[np.argsort(codes)]
     sums = Sums.of_covariance(known.moments.S, means, n)
-    return Tally(levels, tuple(counts), sums.mapped(A.tocsr(), constants))
+    return Tally(levels, tuple(counts), sums.mapped(A.tocsr(), constants, np.zeros(len(means))))

@@ -7,9 +7,11 @@ A file becomes the same (`tables.files`), so whatever follows sees one kind of t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 from typing import Any
 
 import narwhals as nw
@@ -60,8 +62,12 @@ class Cells:
         return cls(names, columns, range(len(frame)), levels=levels, ordered=ordered)
 
     @classmethod
-    def joined(cls, parts: Sequence[Cells]) -> Cells:
-        """Return the rows of tables with the same columns, one after the other."""
+    def joined(cls, parts: Sequence[Cells], asked: Collection[str] = ()) -> Cells:
+        """Return the rows of tables with the same columns, one after the other.
+
+        The orders that they give to levels are made one. Where they leave it open, the column is
+        refused, unless it is `asked`: then the user's word decides.
+        """
         if len(parts) == 1:
             return parts[0]
         columns = tuple(_stacked([part.column(name) for part in parts]) for name in parts[0].names)
@@ -69,8 +75,22 @@ class Cells:
             name: tuple(dict.fromkeys(level for one in parts for level in one.levels.get(name, ())))
             for name in parts[0].levels
         }
+        ordered = parts[0].ordered.union(*(part.ordered for part in parts)) & set(levels)
+        orders = {
+            name: one_order([part.levels.get(name, ()) for part in parts]) for name in ordered
+        }
+        for name in sorted(ordered - set(asked)):
+            if not orders[name]:
+                raise DataError(
+                    f"the levels of column {short(name)} come in orders that contradict each other "
+                    f"or leave it open, {list(levels[name])[:_SHOWN]}; name all levels from low to "
+                    f"high: kinds={{{name!r}: [...]}}"
+                )
+        found = {name: order for name, order in orders.items() if order}
         rows = [row for part in parts for row in part.rows]
-        return replace(parts[0], columns=columns, rows=rows, levels=levels)
+        return replace(
+            parts[0], columns=columns, rows=rows, levels=levels | found, ordered=frozenset(found)
+        )
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -98,6 +118,28 @@ class Cells:
         unknown = [name for name in asked if name not in self._place]
         if unknown:
             raise DataError(f"{what} {unknown[:_SHOWN]}: {listing(self.names)}")
+
+
+def one_order(orders: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    """Return the only order of all levels that agrees with each of these; nothing without one."""
+    below: dict[str, set[str]] = {}
+    for levels in dict.fromkeys(map(tuple, orders)):
+        below |= {level: set() for level in levels if level not in below}
+        for low, high in pairwise(levels):
+            below[high].add(low)
+    sorter = TopologicalSorter(below)
+    try:
+        sorter.prepare()
+    except CycleError:
+        return ()
+    found: list[str] = []
+    while sorter.is_active():
+        ready = sorter.get_ready()
+        if len(ready) > 1:
+            return ()
+        found += ready
+        sorter.done(*ready)
+    return tuple(found)
 
 
 def _stacked(parts: Sequence[Sequence[Any]]) -> Sequence[Any]:

@@ -42,7 +42,7 @@ def recipe_of(
         return None
     if weights is not None:
         frame, weights = frame.filter((weights > 0.0).tolist()), weights[weights > 0.0]
-    table = Cells.joined([Cells.of_frame(one) for one in (frame, *more)])
+    table = Cells.joined([Cells.of_frame(one) for one in (frame, *more)], kinds or ())
     table = replace(table, weights=weights)
     table.refuse_unknown(kinds or {}, "kinds names columns that are not there,")
     _refuse_others(frame, kinds or {})
