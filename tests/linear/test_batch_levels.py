@@ -237,3 +237,37 @@ def test_levels_far_from_zero_lose_no_digits(offset: float) -> None:
         node = np.arange(3)
         for S in (tally.moments(lambda X: X, node).S, tally.columns.covariance):
             np.testing.assert_allclose(S, exact, rtol=1e-10, atol=1e-10)
+
+
+def test_a_table_leaves_which_columns_have_two_values() -> None:
+    x = RNG.standard_normal(900)
+    y = x + RNG.standard_normal(900)
+    yes = np.where(y + RNG.standard_normal(900) > 0.0, 5.0, 3.0)
+    table = np.column_stack([x, y, yes])
+    model = AnalyticDAG().fit(table[:, :2])
+    before = model.loss_
+    model.partial_fit(table[:2, :2])  # two rows have two values of everything
+    assert model.loss_ == before
+    resumed = AnalyticDAG().fit(table[:600]).partial_fit(table[600:])
+    assert resumed.loss_choice_ is not None
+    assert "discrete column" in resumed.loss_choice_.reason
+    assert resumed._seen is not None
+    levels, counts = resumed._seen.tally.levels, resumed._seen.tally.counts
+    assert levels.two_valued.tolist() == [False, False, True]
+    np.testing.assert_array_equal(counts[2], [(yes == 3.0).sum(), (yes == 5.0).sum()])
+    words = pandas.DataFrame(table, columns=list("xyz")).assign(c=np.array(list("abc") * 300))
+    mixed = AnalyticDAG().fit(words[:600]).partial_fit(words[600:])
+    assert mixed._seen is not None
+    assert mixed._seen.tally.levels.two_valued.tolist() == [False, False, True, False]
+    np.testing.assert_array_equal(mixed._seen.tally.counts[2], counts[2])
+
+
+def test_partial_fit_goes_on_from_a_fit_of_batches() -> None:
+    table = table_of("linear")
+    whole = AnalyticDAG().fit(table)
+    read = named(whole, table)
+    first, rest = read.take(np.arange(1700)), read.take(np.arange(1700, N))
+    model = AnalyticDAG().fit(iter([first])).partial_fit(rest)
+    assert "better by" in model.trace_.plan
+    np.testing.assert_array_equal(model.cpdag_, whole.cpdag_)
+    np.testing.assert_allclose(model.moments_.S, whole.moments_.S, rtol=1e-10, atol=1e-10)

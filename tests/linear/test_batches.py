@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -308,3 +309,35 @@ def test_yes_no_columns_in_batches_have_no_noise_to_compare(
     model = AnalyticDAG().fit([drawn.data[:900], drawn.data[900:]])
     assert model.loss_choice_ is not None
     assert "discrete column" in model.loss_choice_.reason
+
+
+def test_rows_of_a_call_that_fails_do_not_count() -> None:
+    colour = np.array(list("abcd"))[np.arange(1000) % 4]
+    mixed = FRAME.assign(colour=colour)
+    model = AnalyticDAG(loss="mse")
+    with pytest.raises(ParameterError, match="'colour' is a category"):
+        model.partial_fit(mixed)
+    assert model.set_params(loss="auto").partial_fit(mixed).moments_.n_samples == 1000
+    model = AnalyticDAG().partial_fit(FRAME[:500])
+    with pytest.raises(DataError, match="NaN"):
+        model.partial_fit(FRAME[500:].where(FRAME["x0"] > 0.0))
+    check(model.partial_fit(FRAME[500:]))
+    other = AnalyticDAG()  # nothing was counted: it begins anew, with other columns too
+    with pytest.raises(DataError, match="n_samples=1 rows"):
+        other.partial_fit(X[:1])
+    assert other.partial_fit(FRAME[:100]).moments_.n_samples == 100
+
+
+def test_a_copy_sees_its_rows_for_itself() -> None:
+    model = AnalyticDAG().partial_fit(FRAME[:500])
+    copied = copy.copy(model)
+    copied.partial_fit(FRAME[:300])
+    check(model.partial_fit(FRAME[500:]))
+    assert copied.moments_.n_samples == 800
+
+
+def test_rows_of_weight_zero_add_nothing() -> None:
+    model = AnalyticDAG().partial_fit(FRAME)
+    check(model.partial_fit(FRAME, sample_weight=np.zeros(1000)))
+    with pytest.raises(DataError, match="n_samples=0 rows"):
+        AnalyticDAG().partial_fit(FRAME, sample_weight=np.zeros(1000))

@@ -3,6 +3,7 @@
     Rows.ask(question)       question(values, weights) -> answer
     Sample.add(batch)        keeps every row until they are too many, then half of them, and so on
     Seen.add(batch)          counts and sums over every row (`tally.py`), and a sample
+    Seen.copy()              to which rows can be added, and the other stays as it is
 
 What asks for rows (kurtosis, misfit) sends its question to where the rows are, and gets numbers.
 Which rows a sample keeps depends on their numbers alone, not on how they came in batches.
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeVar
 
@@ -74,6 +76,12 @@ class Sample:
             self._level = level
             self._kept = [_thinned(piece, level) for piece in self._kept]
 
+    def copy(self) -> Sample:
+        """Return a sample that sees further rows for itself; the rows are shared."""
+        same = copy(self)
+        same._kept = list(self._kept)
+        return same
+
     @property
     def rows(self) -> Rows:
         """What was kept."""
@@ -87,6 +95,12 @@ class Seen:
 
     def __init__(self, tally: Tally | None = None) -> None:
         self.tally, self.sample = tally, Sample(whole=tally is None)
+
+    def copy(self) -> Seen:
+        """Return what further rows can be added to."""
+        same = Seen(self.tally)
+        same.sample = self.sample.copy()
+        return same
 
     def add(
         self, X: FloatArray, weights: FloatArray | None = None, kinds: tuple[str, ...] = ()

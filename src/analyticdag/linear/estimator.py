@@ -35,6 +35,7 @@ from analyticdag.fitting.edges import FixedBy
 from analyticdag.fitting.fitted import GraphEstimator
 from analyticdag.fitting.rows import Seen
 from analyticdag.fitting.statistics import Statistics
+from analyticdag.fitting.tally import MetLevels
 from analyticdag.functions import AnalyticFunction, Truncated
 from analyticdag.interventions import equivalence_class, intervention_mask
 from analyticdag.knowledge import Knowledge
@@ -214,7 +215,10 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
     level_columns_: LevelColumns | None
     recipe_: Recipe | None
     excess_: float | None
-    _seen: Seen | None
+    # What `partial_fit` goes on from: rows that came in batches; of a table, values of columns
+    # that have one or two.
+    _seen: Seen | None = None
+    _met: tuple[FloatArray | None, ...] | None = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -235,14 +239,16 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
         rows that left it alone, and directions that the perturbed rows fix are fixed.
         """
         options = Options.of(self)
-        self._seen = None  # of an earlier partial_fit
+        self._seen = self._met = seen = None  # of an earlier partial_fit or fit
         if comes_in_batches(X):
             refuse_beside_batches(sample_weight, interventions)
             options.check_batches()
-            statistics = from_batches(self, X)
+            statistics, seen = from_batches(self, X)
         else:
             statistics = self._of_table(X, sample_weight, interventions, options)
-        return self._learn(statistics, options, X)
+        self._learn(statistics, options, X)
+        self._seen = seen
+        return self
 
     def _of_table(
         self, X: Any, sample_weight: Any, interventions: Any, options: Options
@@ -260,6 +266,7 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
             options.check_gaps()
         used = used_rows(options.missing, values, weights)
         values, perturbed, weights = (chosen(one, used) for one in (values, perturbed, weights))
+        self._met = MetLevels.before_any_row(len(names)).with_rows(values).met
         with one_blas_thread():
             return Statistics.from_table(
                 values, names, standardize=options.standardize, perturbed=perturbed, weights=weights
@@ -268,19 +275,23 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
     def partial_fit(self, X: Any, y: None = None, sample_weight: Any = None) -> Self:
         """Learn from these rows and all before them: those of `partial_fit`, and of a fit.
 
-        Rows are added up, a sample of them is kept, and every call learns the graph anew.
+        Rows are added up, a sample of them is kept, and every call learns the graph anew. The rows
+        of a call that raises an error do not count.
         """
         options = Options.of(self)
         options.check_batches()
-        first = not hasattr(self, "n_features_in_")
+        self._seen = seen_so_far(self)
+        seen = self._seen.copy()
+        first = seen.tally is None
         values = check_table(self, X, reset=first, least=1)
         if first:
             warn_of_rare_levels(self.recipe_, len(values))
         weights = check_weights(sample_weight, len(values))
-        self._seen = seen = seen_so_far(self)
         used = used_rows(options.missing, values, weights, least=0)
         seen.add(chosen(values, used), chosen(weights, used), kinds_of(self))
-        return self._learn(from_seen(self, seen), options, X)
+        self._learn(from_seen(self, seen), options, X)
+        self._seen = seen
+        return self
 
     def fit_covariance(self, S: Any, *, n_samples: int) -> Self:
         """Learn the graph from a covariance of `n_samples` rows that are not needed themselves."""
@@ -288,7 +299,7 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
         options.check_rows()
         values, n_samples, names = check_covariance(S, n_samples)
         remember_columns(self, names, len(values))
-        self.recipe_ = None
+        self.recipe_ = self._seen = self._met = None
         statistics = Statistics.from_covariance(
             values, n_samples, column_names(self, len(values)), standardize=options.standardize
         )

@@ -3,19 +3,22 @@
     seen_so_far(estimator)           -> Seen
     warn_of_rare_levels(recipe, n)   what the first rows decide about levels, for all that follow
 
-A fit leaves the moments of its columns, and of the levels of its categories (`level_columns_`).
-It leaves no levels of ordered columns, and no sample.
+A fit of batches leaves what was seen. That of a table leaves the moments of its columns, of the
+levels of its categories (`level_columns_`), and which columns have two values. It leaves no levels
+of ordered columns, and no sample.
 """
 
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from analyticdag._tables import listing
+from analyticdag._typing import FloatArray
 from analyticdag.effects.levels import LevelColumns
 from analyticdag.errors import DataWarning, ParameterError
 from analyticdag.fitting.rows import Seen
@@ -28,7 +31,7 @@ from analyticdag.tables.recipe import OTHER, Recipe
 
 def seen_so_far(estimator: Any) -> Seen:
     """Return what `partial_fit` has seen, or what a fit has left of its rows."""
-    kept: Seen | None = getattr(estimator, "_seen", None)
+    kept: Seen | None = estimator._seen
     if kept is not None:
         return kept
     return Seen(_tally_of(estimator) if hasattr(estimator, "moments_") else None)
@@ -53,21 +56,33 @@ def _tally_of(estimator: Any) -> Tally:
             "partial_fit cannot go on from a fit with interventions, which has rows of its own "
             "for every column; fit all rows at once"
         )
+    met = estimator._met or (None,) * len(estimator.mean_)
     if estimator.level_columns_ is not None:
-        return _with_categories(estimator.level_columns_)
+        return _with_categories(estimator.level_columns_, met)
     varies, moments = estimator.noise_variances_ > 0.0, estimator.moments_
     unit = estimator.scale_ * varies
-    S, n = moments.S * np.outer(unit, unit), moments.n_samples
-    levels = MetLevels.before_any_row(len(S))
-    return Tally(levels, (np.empty(0),) * len(S), Sums.of_covariance(S, estimator.mean_, n))
+    S, n, means = moments.S * np.outer(unit, unit), moments.n_samples, estimator.mean_
+    counts = tuple(_counts(own, mean, n) for own, mean in zip(met, means, strict=True))
+    levels = replace(MetLevels.before_any_row(len(S)), met=met)
+    return Tally(levels, counts, Sums.of_covariance(S, means, n))
 
 
-def _with_categories(known: LevelColumns) -> Tally:
+def _counts(met: FloatArray | None, mean: float, n: float) -> FloatArray:
+    """Return how often one or two values came, by their mean."""
+    if met is None or len(met) < 2:
+        return np.empty(0) if met is None else np.full(len(met), float(n))
+    share = (mean - met[0]) / (met[1] - met[0])
+    return np.rint(n * np.array([1.0 - share, share]))
+
+
+def _with_categories(known: LevelColumns, met: tuple[FloatArray | None, ...]) -> Tally:
     """Return the tally of a fit with categories: their levels, and all else as numbers."""
     n, means = known.moments.n_samples, known.moments.means[0]
     none_yet, is_category = MetLevels.before_any_row(len(known.codes)), known.is_category.tolist()
     levels = MetLevels(
-        tuple(np.sort(codes) for codes in known.codes),
+        tuple(
+            np.sort(codes) if codes else own for codes, own in zip(known.codes, met, strict=True)
+        ),
         tuple(np.where(is_category, MOST_LEVELS, none_yet.most).tolist()),
     )
     A, constants = sparse.lil_array((len(levels.node), len(means))), np.zeros(len(levels.node))
@@ -76,6 +91,7 @@ def _with_categories(known: LevelColumns) -> Tally:
         own, made = known.of(k), np.flatnonzero(levels.node == k)
         if not codes:
             A[made[0], own[0]] = 1.0
+            counts[k] = _counts(met[k], means[own[0]], n)
             continue
         points = np.zeros((len(codes), len(known.codes)))
         points[:, k] = codes

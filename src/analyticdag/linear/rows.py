@@ -78,14 +78,14 @@ def refuse_beside_batches(sample_weight: Any, interventions: Any) -> None:
         )
 
 
-def from_batches(estimator: Any, X: Any) -> Statistics:
-    """Check every batch by the columns of the first, and add it up."""
+def from_batches(estimator: Any, X: Any) -> tuple[Statistics, Seen]:
+    """Check every batch by the columns of the first, and add it up; also what was seen."""
     if is_on_cluster(X):
         return _from_cluster(estimator, X)
     if isinstance(X, Summed):
         remember_columns(estimator, list(X.names), len(X.names))
         estimator.recipe_ = X.recipe
-        return from_seen(estimator, X.seen)
+        return from_seen(estimator, X.seen), X.seen
     if isinstance(X, str | os.PathLike):
         X = read_batches(X, kinds=estimator.kinds)
         X.refuse_left_out()
@@ -98,7 +98,7 @@ def from_batches(estimator: Any, X: Any) -> Statistics:
                 raise type(error)(f"batch {number}: {error}") from error
             used = used_rows(estimator.missing, values, least=0)
             seen.add(chosen(values, used), kinds=kinds_of(estimator))
-    return from_seen(estimator, seen)
+    return from_seen(estimator, seen), seen
 
 
 def from_seen(estimator: Any, seen: Seen) -> Statistics:
@@ -115,16 +115,14 @@ def kinds_of(estimator: Any) -> tuple[str, ...]:
     return () if estimator.recipe_ is None else estimator.recipe_.kinds
 
 
-def _from_cluster(estimator: Any, X: Any) -> Statistics:
+def _from_cluster(estimator: Any, X: Any) -> tuple[Statistics, Seen]:
     """Return the statistics of a Dask DataFrame, which is added up on its cluster."""
     estimator.recipe_ = recipe = recipe_on(X, estimator.kinds)
     names: list[Hashable] = names_of(X) if recipe is None else list(recipe.names)
     remember_columns(estimator, names, len(names))
     tally, rows = of_cluster(X, estimator.missing, recipe)
-    standardize = estimator.standardize
-    return Statistics.from_sums(
-        tally, rows, column_names(estimator, len(names)), standardize=standardize
-    )
+    known, standardize = column_names(estimator, len(names)), estimator.standardize
+    return Statistics.from_sums(tally, rows, known, standardize=standardize), Seen(tally)
 
 
 def _table(batch: Any) -> Any:
@@ -146,7 +144,7 @@ def used_rows(
 ) -> BoolArray:
     """Return which rows are used; refuse if leaving rows out leaves too few, or too little weight.
 
-    Left out are rows of weight zero and, with "drop", rows with gaps.
+    Left out are rows of weight zero and, with "drop", rows with gaps. With `least` zero, all may.
     """
     used: BoolArray = np.ones(len(X), dtype=bool)
     if rule == "drop":
@@ -158,7 +156,7 @@ def used_rows(
             )
     if weights is not None:
         used &= weights > 0.0
-        if not used.any():
+        if least and not used.any():
             raise DataError("sample_weight is zero in every row, and such rows are left out")
         # One row is enough to be scored, whatever its weight.
         if weights[used].sum() < least and least > 1:
