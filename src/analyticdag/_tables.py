@@ -40,6 +40,11 @@ class NamedColumns:
     names: Sequence[Hashable]
     recipe: Any = None
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many rows and columns there are."""
+        return self.values.shape
+
     def take(self, rows: IntArray) -> NamedColumns:
         """Return some of the rows, under the same names."""
         return NamedColumns(self.values[rows], self.names, self.recipe)

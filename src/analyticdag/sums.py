@@ -2,7 +2,7 @@
 
     Sums.of_rows(X, weights)     count, mean, products of deviations, least and largest values
     a.merge(b)                   the same for the rows of both (Chan, Golub and LeVeque 1983)
-    a.mapped(A, constants, about)    the same for other columns of these rows, linear in them
+    a.mapped(A, constants, m)    the same for other columns of these rows, linear in them
 
 Batches of any size give the same sums up to rounding. Nothing is squared before it is centred, and
 a mean is kept in two parts, so that a large offset costs no digits. Weights act like rows that are

@@ -174,7 +174,9 @@ def test_partial_fit_says_what_few_first_rows_do_to_levels() -> None:
     frame = pandas.DataFrame({"colour": colour, "y": NUMBER + (colour == "red")})
     with pytest.raises(DataError, match="a level in 10 rows or more, here of 12"):
         AnalyticDAG(kinds={"colour": "category"}).partial_fit(frame[:12])
-    with pytest.warns(DataWarning, match=r"levels of \['colour'\] in fewer than 10 .* 38 rows"):
+    with pytest.warns(
+        DataWarning, match=r"levels of \['colour'\] in fewer than 10 .* 38 rows .* begin"
+    ):
         AnalyticDAG().partial_fit(frame[:38])
     model = AnalyticDAG().partial_fit(frame[:60]).partial_fit(frame[60:])
     assert model.level_columns_ is not None
@@ -271,3 +273,79 @@ def test_partial_fit_goes_on_from_a_fit_of_batches() -> None:
     assert "better by" in model.trace_.plan
     np.testing.assert_array_equal(model.cpdag_, whole.cpdag_)
     np.testing.assert_allclose(model.moments_.S, whole.moments_.S, rtol=1e-10, atol=1e-10)
+
+
+def test_a_fit_says_that_the_first_rows_joined_levels(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    colour = np.array(["red", "green", "blue"])[np.arange(900) % 3]
+    colour[[100, *range(600, 800)]] = "grey"
+    frame = pandas.DataFrame({"colour": colour, "y": NUMBER + (colour == "red")})
+    whole = AnalyticDAG().fit([frame[:400], frame[400:]])  # the first rows are all there are
+    assert whole.recipe_ is not None
+    assert len(whole.recipe_.columns[0].levels) == 4
+    monkeypatch.setattr("analyticdag.tables.batches.BATCH_ROWS", 500)
+    monkeypatch.setattr("analyticdag.linear.rows.BATCH_ROWS", 500)
+    monkeypatch.setattr("analyticdag.tables.batches._ENOUGH", 500)
+    words = r"levels of \['colour'\] in fewer than 10 of the first 500 rows .* in all rows"
+    with pytest.warns(DataWarning, match=words):
+        AnalyticDAG().fit([frame[:400], frame[400:]])
+    pytest.importorskip("pyarrow")
+    frame.to_parquet(tmp_path / "x.parquet", index=False)
+    with pytest.warns(DataWarning, match=words):
+        AnalyticDAG().fit(tmp_path / "x.parquet")
+
+
+def test_a_level_that_comes_late_is_refused_with_what_works(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("analyticdag.tables.batches.BATCH_ROWS", 500)
+    colour = np.array(["red", "green", "blue"])[np.arange(900) % 3]
+    colour[800:] = "grey"
+    frame = pandas.DataFrame({"colour": colour, "y": NUMBER + (colour == "red")})
+    with pytest.raises(DataError, match=r"batch 1: X has 'grey' .*in batches 'drop'"):
+        AnalyticDAG().fit([frame[:600], frame[600:]])
+    model = AnalyticDAG(kinds={"colour": "category"}, missing="drop")
+    with pytest.warns(DataWarning, match="'grey' .* is taken as a gap"):
+        model.fit([frame[:600], frame[600:]])
+    assert model.moments_.n_samples == 800
+
+
+def test_an_ordered_dictionary_of_arrow_keeps_its_order(tmp_path: Path) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    frame = table_of("linear")
+    kinds = AnalyticDAG().fit(frame).recipe_.kinds
+    ordered = np.array(kinds) == "ordered"
+    assert ordered.any()
+    frame.to_parquet(tmp_path / "x.parquet", index=False, row_group_size=1000)
+    frame.to_feather(tmp_path / "x.feather")
+    dataset = arrow.dataset.dataset(tmp_path / "x.parquet")
+    sources = (tmp_path / "x.parquet", tmp_path / "x.feather", dataset, dataset.to_table())
+    for source in sources:
+        found = AnalyticDAG().fit(source).recipe_.kinds
+        np.testing.assert_array_equal(np.array(found) == "ordered", ordered)
+
+
+def test_batches_without_rows_are_passed_over() -> None:
+    table = table_of("linear")
+    whole = AnalyticDAG().fit(table)
+    for empty in (table[:0], pandas.DataFrame(), pandas.DataFrame(columns=table.columns)):
+        model = AnalyticDAG().fit([empty, table[:2000], empty, table[2000:]])
+        np.testing.assert_allclose(model.moments_.S, whole.moments_.S, rtol=1e-10, atol=1e-10)
+        with pytest.raises(DataError, match="n_samples=0 rows"):
+            AnalyticDAG().fit([empty, empty])
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_first_rows_of_dask_are_those_of_several_parts() -> None:
+    dask = pytest.importorskip("dask.dataframe")
+    config = pytest.importorskip("dask").config
+    table = table_of("conditional").sort_values("x0").reset_index(drop=True)
+    table["word"] = np.where(np.arange(N) < N // 3, "a", np.where(np.arange(N) % 2, "b", "c"))
+    with config.set(scheduler="sync"):
+        parts = dask.from_pandas(table, npartitions=4)
+        assert AnalyticDAG().fit(parts).recipe_ == AnalyticDAG().fit(table).recipe_
+        few = parts[parts.word != "a"]  # the first part is empty
+        assert set(AnalyticDAG().fit(few).recipe_.columns[-1].levels) == {"b", "c"}
+        with pytest.raises(DataError, match="n_samples=0 rows"):
+            AnalyticDAG().fit(parts[parts.word == "d"])

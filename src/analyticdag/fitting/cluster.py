@@ -1,6 +1,6 @@
 """A Dask DataFrame: added up where its parts are; only sums and answers come to the client.
 
-    recipe_on(X, kinds)             how its columns are read, by a look at its first part
+    recipe_on(X, kinds)             how its columns are read, by a look at its first rows
     of_cluster(X, rule, recipe)     -> a tally, rows that stay on the cluster
 
 The first pass adds up every part. The second keeps a sample of the rows on one worker, the same
@@ -21,7 +21,7 @@ from analyticdag._typing import FloatArray
 from analyticdag._validation import check_values, refuse_few_rows
 from analyticdag.fitting.rows import Rows, sample_level, sampled
 from analyticdag.fitting.tally import MetLevels, Tally
-from analyticdag.tables.batches import with_first_look
+from analyticdag.tables.batches import BATCH_ROWS, with_first_look
 from analyticdag.tables.python import frame_to_read
 from analyticdag.tables.recipe import Recipe
 
@@ -57,11 +57,24 @@ def recipe_on(X: Any, kinds: Mapping[str, Any] | None) -> Recipe | None:
 
     if frame_to_read(X._meta, kinds) is None:
         return None
-    return delayed(_recipe, pure=False)(X.to_delayed()[0], kinds).compute()
+    heads, left = [], BATCH_ROWS
+    for part in X.to_delayed():  # one after the other: the first is enough mostly
+        head = delayed(_head, pure=False)(part, left).persist()
+        n_rows = delayed(len, pure=False)(head).compute()
+        heads += [head] if n_rows else []
+        left -= n_rows
+        if not left:
+            break
+    refuse_few_rows(BATCH_ROWS - left)
+    return delayed(_recipe, pure=False)(heads, kinds).compute()
 
 
-def _recipe(part: Any, kinds: Mapping[str, Any] | None) -> Recipe | None:
-    return next(with_first_look(iter([part]), kinds)).recipe
+def _head(part: Any, n_rows: int) -> Any:
+    return part.head(n_rows)
+
+
+def _recipe(heads: list[Any], kinds: Mapping[str, Any] | None) -> Recipe | None:
+    return next(with_first_look(iter(heads), kinds)).recipe
 
 
 def names_of(X: Any) -> list[Hashable]:

@@ -49,14 +49,13 @@ from analyticdag.linear.ladder import HasLadder
 from analyticdag.linear.learn import Learned, learned_by_path, learned_by_search
 from analyticdag.linear.options import Options, refuse_moved, refusing_moved
 from analyticdag.linear.prepare import Fit, prepared
-from analyticdag.linear.resume import seen_so_far, warn_of_rare_levels
+from analyticdag.linear.resume import with_rows
 from analyticdag.linear.rows import (
     chosen,
     comes_in_batches,
     completed,
     from_batches,
     from_seen,
-    kinds_of,
     mean_log_likelihood,
     predictions,
     refuse_beside_batches,
@@ -215,10 +214,8 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
     level_columns_: LevelColumns | None
     recipe_: Recipe | None
     excess_: float | None
-    # What `partial_fit` goes on from: rows that came in batches; of a table, values of columns
-    # that have one or two.
-    _seen: Seen | None = None
-    _met: tuple[FloatArray | None, ...] | None = None
+    _seen: Seen | None = None  # rows in batches, which `partial_fit` goes on from
+    _met: tuple[FloatArray | None, ...] | None = None  # of a table: columns of one or two values
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -246,9 +243,7 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
             statistics, seen = from_batches(self, X)
         else:
             statistics = self._of_table(X, sample_weight, interventions, options)
-        self._learn(statistics, options, X)
-        self._seen = seen
-        return self
+        return self._learn(statistics, options, X, seen)
 
     def _of_table(
         self, X: Any, sample_weight: Any, interventions: Any, options: Options
@@ -280,18 +275,8 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
         """
         options = Options.of(self)
         options.check_batches()
-        self._seen = seen_so_far(self)
-        seen = self._seen.copy()
-        first = seen.tally is None
-        values = check_table(self, X, reset=first, least=1)
-        if first:
-            warn_of_rare_levels(self.recipe_, len(values))
-        weights = check_weights(sample_weight, len(values))
-        used = used_rows(options.missing, values, weights, least=0)
-        seen.add(chosen(values, used), chosen(weights, used), kinds_of(self))
-        self._learn(from_seen(self, seen), options, X)
-        self._seen = seen
-        return self
+        seen = with_rows(self, X, sample_weight)
+        return self._learn(from_seen(self, seen), options, X, seen)
 
     def fit_covariance(self, S: Any, *, n_samples: int) -> Self:
         """Learn the graph from a covariance of `n_samples` rows that are not needed themselves."""
@@ -363,8 +348,10 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
             return self.weights_
         return weights_on_parents(self.moments_, self.adjacency_matrix_ != 0)
 
-    def _learn(self, statistics: Statistics, options: Options, like: Any) -> Self:
-        """Learn from checked data; `like` is the caller's table."""
+    def _learn(
+        self, statistics: Statistics, options: Options, like: Any, seen: Seen | None = None
+    ) -> Self:
+        """Learn from checked data; `like` is the caller's table, `seen` what is kept."""
         if statistics.looks_standardised and options.traits.reads_scales:
             warnings.warn(
                 f"loss={options.traits.name!r} reads directions from the scales of the columns, "
@@ -376,9 +363,11 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
         with watched(options.verbose), one_blas_thread(), held_checkpoint(options.checkpoint):
             fit = prepared(statistics, self.recipe_, options, like)
             learned = learned_by_search(fit) if options.refine else learned_by_path(fit)
-            return self._keep(fit, learned)
+            self._keep(fit, learned)
+        self._seen = seen
+        return self
 
-    def _keep(self, fit: Fit, learned: Learned) -> Self:
+    def _keep(self, fit: Fit, learned: Learned) -> None:
         """Set the learned attributes."""
         statistics, mixed = fit.plain or fit.statistics, described(fit, learned, self.recipe_)
         finished, W = replace(learned.finished, weights=mixed.weights), mixed.slopes
@@ -407,4 +396,3 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
         warn_about_ignored(self, path=bool(learned.trace.records), stacklevel=4)
         if self.status_ is Status.INTERRUPTED:
             raise KeyboardInterrupt(self.advice_)  # the caller's loop ends; the best so far is kept
-        return self

@@ -1,7 +1,6 @@
 """What `partial_fit` goes on from: the rows of earlier calls, or what a fit has left of its rows.
 
-    seen_so_far(estimator)           -> Seen
-    warn_of_rare_levels(recipe, n)   what the first rows decide about levels, for all that follow
+    with_rows(estimator, X, weights)    -> Seen
 
 A fit of batches leaves what was seen. That of a table leaves the moments of its columns, of the
 levels of its categories (`level_columns_`), and which columns have two values. It leaves no levels
@@ -10,44 +9,44 @@ of ordered columns, and no sample.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from analyticdag._tables import listing
 from analyticdag._typing import FloatArray
+from analyticdag._validation import check_table, check_weights
 from analyticdag.effects.levels import LevelColumns
-from analyticdag.errors import DataWarning, ParameterError
+from analyticdag.errors import ParameterError
 from analyticdag.fitting.rows import Seen
 from analyticdag.fitting.tally import MOST_LEVELS, MetLevels, Tally
+from analyticdag.linear.rows import chosen, kinds_of, used_rows, warn_of_rare_levels
 from analyticdag.sums import Sums
 from analyticdag.tables.batches import BATCH_ROWS
-from analyticdag.tables.categories import FEWEST_ROWS
-from analyticdag.tables.recipe import OTHER, Recipe
 
 
-def seen_so_far(estimator: Any) -> Seen:
+def with_rows(estimator: Any, X: Any, sample_weight: Any) -> Seen:
+    """Return what was seen so far and these rows; the estimator keeps what was seen before."""
+    estimator._seen = _seen_so_far(estimator)
+    seen: Seen = estimator._seen.copy()
+    first = seen.tally is None
+    values = check_table(estimator, X, reset=first, least=1, sample_weight=sample_weight)
+    if first and len(values) < BATCH_ROWS:
+        then = "from now on; begin with more rows"
+        warn_of_rare_levels(estimator.recipe_, len(values), then)
+    weights = check_weights(sample_weight, len(values))
+    used = used_rows(estimator.missing, values, weights, least=0)
+    seen.add(chosen(values, used), chosen(weights, used), kinds_of(estimator))
+    return seen
+
+
+def _seen_so_far(estimator: Any) -> Seen:
     """Return what `partial_fit` has seen, or what a fit has left of its rows."""
     kept: Seen | None = estimator._seen
     if kept is not None:
         return kept
     return Seen(_tally_of(estimator) if hasattr(estimator, "moments_") else None)
-
-
-def warn_of_rare_levels(recipe: Recipe | None, n_rows: int) -> None:
-    """Say which columns have levels that the first rows, if these are few, join for good."""
-    columns = () if recipe is None or n_rows >= BATCH_ROWS else recipe.columns
-    joined = [one.name for one in columns if one.merged or OTHER in one.levels]
-    if joined:
-        warnings.warn(
-            f"levels of {listing(joined)} in fewer than {FEWEST_ROWS} of these first {n_rows} rows "
-            "count with others from now on; begin with more rows to keep them",
-            DataWarning,
-            stacklevel=3,
-        )
 
 
 def _tally_of(estimator: Any) -> Tally:

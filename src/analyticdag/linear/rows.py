@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 import os
+import warnings
 from collections.abc import Hashable, Iterable, Iterator, Set
 from typing import Any
 
@@ -28,7 +29,7 @@ import narwhals as nw
 import numpy as np
 from scipy import sparse
 
-from analyticdag._tables import NamedColumns
+from analyticdag._tables import NamedColumns, listing
 from analyticdag._threads import one_blas_thread
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag._validation import (
@@ -40,13 +41,15 @@ from analyticdag._validation import (
 from analyticdag.effects.known import Known
 from analyticdag.effects.what_if import target_place
 from analyticdag.effects.what_if_levels import predicted
-from analyticdag.errors import DataError, ParameterError
+from analyticdag.errors import DataError, DataWarning, ParameterError
 from analyticdag.fitting.cluster import is_on_cluster, names_of, of_cluster, recipe_on
 from analyticdag.fitting.rows import Seen, Summed
 from analyticdag.fitting.statistics import Statistics
 from analyticdag.losses import Logistic
-from analyticdag.tables.batches import read_batches, with_first_look
+from analyticdag.tables.batches import BATCH_ROWS, Batches, read_batches, with_first_look
+from analyticdag.tables.categories import FEWEST_ROWS, MOST_LEVELS
 from analyticdag.tables.gaps import Gaussian
+from analyticdag.tables.recipe import OTHER, Recipe
 
 
 def comes_in_batches(X: Any) -> bool:
@@ -80,8 +83,6 @@ def refuse_beside_batches(sample_weight: Any, interventions: Any) -> None:
 
 def from_batches(estimator: Any, X: Any) -> tuple[Statistics, Seen]:
     """Check every batch by the columns of the first, and add it up; also what was seen."""
-    if is_on_cluster(X):
-        return _from_cluster(estimator, X)
     if isinstance(X, Summed):
         remember_columns(estimator, list(X.names), len(X.names))
         estimator.recipe_ = X.recipe
@@ -89,9 +90,36 @@ def from_batches(estimator: Any, X: Any) -> tuple[Statistics, Seen]:
     if isinstance(X, str | os.PathLike):
         X = read_batches(X, kinds=estimator.kinds)
         X.refuse_left_out()
+    statistics, seen = (_from_cluster if is_on_cluster(X) else _from_tables)(estimator, X)
+    n_first = X.look.n_rows if isinstance(X, Batches) else BATCH_ROWS
+    if statistics.n_samples > n_first:
+        warn_of_rare_levels(estimator.recipe_, n_first, "in all rows; shuffle them")
+    return statistics, seen
+
+
+def warn_of_rare_levels(recipe: Recipe | None, n_first: int, then: str) -> None:
+    """Say which columns have levels that the first rows join for good: not as they are too many,
+    but too rare there."""
+    joined = [
+        one.name
+        for one in (() if recipe is None else recipe.columns)
+        if one.merged or (OTHER in one.levels and len(one.levels) < MOST_LEVELS)
+    ]
+    if joined:
+        warnings.warn(
+            f"levels of {listing(joined)} in fewer than {FEWEST_ROWS} of the first {n_first} rows "
+            f"count with others {then} to keep them",
+            DataWarning,
+            stacklevel=4,
+        )
+
+
+def _from_tables(estimator: Any, X: Any) -> tuple[Statistics, Seen]:
+    """Return the statistics of tables that come one after the other."""
     seen, tables = Seen(), map(_table, X.to_batches() if _is_dataset(X) else X)
     with one_blas_thread():
-        for number, batch in enumerate(with_first_look(tables, estimator.kinds)):
+        batches = with_first_look(filter(_has_rows, tables), estimator.kinds)
+        for number, batch in enumerate(batches):
             try:
                 values = check_table(estimator, batch, reset=number == 0, least=0)
             except DataError as error:
@@ -99,6 +127,12 @@ def from_batches(estimator: Any, X: Any) -> tuple[Statistics, Seen]:
             used = used_rows(estimator.missing, values, least=0)
             seen.add(chosen(values, used), kinds=kinds_of(estimator))
     return from_seen(estimator, seen), seen
+
+
+def _has_rows(table: Any) -> bool:
+    """Whether a batch has rows: one without may have no columns, or none with a type."""
+    shape: tuple[int, ...] = getattr(table, "shape", ())
+    return len(shape) < 2 or shape[0] > 0
 
 
 def from_seen(estimator: Any, seen: Seen) -> Statistics:

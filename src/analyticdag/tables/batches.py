@@ -25,7 +25,7 @@ from analyticdag._files import is_folder, is_there
 from analyticdag._tables import NamedColumns, listing
 from analyticdag.errors import DataError, MissingDependencyError
 from analyticdag.tables.categories import scored
-from analyticdag.tables.cells import Cells
+from analyticdag.tables.cells import Cells, arrow_orders
 from analyticdag.tables.files import (
     read_cells,
     refuse_address,
@@ -33,7 +33,7 @@ from analyticdag.tables.files import (
     refuse_many_cells,
 )
 from analyticdag.tables.look import Look, check_names, look_at
-from analyticdag.tables.python import frame_to_read, recipe_of
+from analyticdag.tables.python import frame_to_read, recipe_for
 from analyticdag.tables.recipe import Recipe
 from analyticdag.tables.text import text_batches
 
@@ -87,7 +87,7 @@ def read_batches(
     """
     refuse_address(path)
     place = Path(path)
-    first = _first_rows(place)
+    first = _first_rows(place, kinds or ())
     check_names(first.names, place.name)
     look, _ = look_at(first, kinds=kinds, columns=columns, drop=drop)
     if looked is not None:
@@ -97,7 +97,7 @@ def read_batches(
     return Batches(place, look, frozenset(kinds or ()))
 
 
-def _first_rows(path: Path) -> Cells:
+def _first_rows(path: Path, asked: Collection[str]) -> Cells:
     """Return the first rows of a file: its first part, and more where row groups are small."""
     held: list[Cells] = []
     for cells in cell_batches(path):
@@ -106,31 +106,35 @@ def _first_rows(path: Path) -> Cells:
             break
     if not held:
         raise DataError(f"{path.name} has no rows; pass at least two")
-    return Cells.joined(held)
+    return Cells.joined(held, asked)
 
 
 def with_first_look(batches: Iterator[Any], kinds: Mapping[str, Any] | None) -> Iterator[Any]:
-    """Yield the batches; where they are data frames with more than numbers, the first is read by
+    """Yield the batches; where they are data frames with more than numbers, the first are read by
     the recipe that the first `BATCH_ROWS` rows give, however many batches these are."""
     first = next(batches, None)
     frame = _to_look_at(first, kinds)
     if frame is None:
         yield from itertools.chain([] if first is None else [first], batches)
         return
-    held, heads = [first], [frame.head(BATCH_ROWS)]
-    while (left := BATCH_ROWS - sum(map(len, heads))) > 0:
-        batch = next(batches, None)
+    frames, n_rows = [frame], len(frame)
+    while n_rows < BATCH_ROWS and (batch := next(batches, None)) is not None:
         more = _to_look_at(batch, kinds)
-        held += [] if batch is None else [batch]
         if more is None or more.columns != frame.columns:
+            batches = itertools.chain([batch], batches)
             break  # what is wrong with it is said when it is read
-        heads.append(more.head(left))
-    recipe, gaps = recipe_of(heads[0], kinds, heads[1:]), frozenset(kinds or ())
-    assert recipe is not None
-    values = np.concatenate([recipe.read(head, gaps=gaps) for head in heads])
-    recipe = Recipe(scored(recipe.columns, values)[0])
-    held[0] = NamedColumns(recipe.read(frame, gaps=gaps), list(recipe.names), recipe)
-    yield from itertools.chain(held, batches)
+        frames.append(more)
+        n_rows += len(more)
+    last = frames[-1].head(len(frames[-1]) - max(n_rows - BATCH_ROWS, 0))
+    cells = [Cells.of_frame(one) for one in (*frames[:-1], last)]
+    table, gaps = Cells.joined(cells, kinds or ()), frozenset(kinds or ())
+    unscored = recipe_for(frame, table, kinds)
+    columns, values = scored(unscored.columns, unscored.read(table, gaps=gaps))
+    recipe, parts = Recipe(columns), np.split(values, np.cumsum([*map(len, cells)])[:-1])
+    if len(last) < len(frames[-1]):
+        parts[-1] = recipe.read(frames[-1], gaps=gaps)
+    yield from (NamedColumns(part, list(recipe.names), recipe) for part in parts)
+    yield from batches
 
 
 def _to_look_at(batch: Any, kinds: Mapping[str, Any] | None) -> nw.DataFrame[Any] | None:
@@ -210,5 +214,7 @@ def _arrow_cells(batch: Any, n_before: int) -> Cells:
         else column.to_pylist()
         for column in batch.columns
     )
-    rows = range(n_before + 1, n_before + batch.num_rows + 1)
-    return Cells(tuple(batch.schema.names), columns, rows)
+    rows, names = range(n_before + 1, n_before + batch.num_rows + 1), tuple(batch.schema.names)
+    found = zip(names, map(arrow_orders, batch.columns), strict=True)
+    levels = {name: orders[0] for name, orders in found if orders}
+    return Cells(names, columns, rows, levels=levels, ordered=frozenset(levels))

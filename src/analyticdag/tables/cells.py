@@ -52,12 +52,14 @@ class Cells:
         """Take the cells of a data frame; rows count from 0, as in the frame."""
         names = tuple(map(str, frame.columns))
         kinds = dict(zip(names, frame.schema.values(), strict=True))
-        levels = {
-            name: _levels(kinds[name], frame[:, k])
+        typed = {
+            name: frame[:, k]
             for k, name in enumerate(names)
             if isinstance(kinds[name], nw.Categorical | nw.Enum)
         }
-        ordered = frozenset(name for name in levels if isinstance(kinds[name], nw.Enum))
+        orders = {name: one_order(_orders(kinds[name], typed[name])) for name in typed}
+        levels = {name: orders[name] or _levels(typed[name]) for name in typed}
+        ordered = frozenset(name for name in typed if orders[name])
         columns = tuple(frame[:, k].to_list() for k in range(len(names)))
         return cls(names, columns, range(len(frame)), levels=levels, ordered=ordered)
 
@@ -80,13 +82,13 @@ class Cells:
             name: one_order([part.levels.get(name, ()) for part in parts]) for name in ordered
         }
         for name in sorted(ordered - set(asked)):
-            if not orders[name]:
+            if set(orders[name]) != set(levels[name]):
                 raise DataError(
                     f"the levels of column {short(name)} come in orders that contradict each other "
                     f"or leave it open, {list(levels[name])[:_SHOWN]}; name all levels from low to "
                     f"high: kinds={{{name!r}: [...]}}"
                 )
-        found = {name: order for name, order in orders.items() if order}
+        found = {name: own for name, own in orders.items() if set(own) == set(levels[name])}
         rows = [row for part in parts for row in part.rows]
         return replace(
             parts[0], columns=columns, rows=rows, levels=levels | found, ordered=frozenset(found)
@@ -149,12 +151,24 @@ def _stacked(parts: Sequence[Sequence[Any]]) -> Sequence[Any]:
     return [cell for part in parts for cell in part]
 
 
-def _levels(kind: Any, column: nw.Series[Any]) -> tuple[str, ...]:
-    """Return the levels that a type lists, or those that are there, as they come."""
+def _orders(kind: Any, column: nw.Series[Any]) -> list[tuple[str, ...]]:
+    """Return the orders that a type gives to its levels; none where their order means nothing."""
     if isinstance(kind, nw.Enum):
-        return tuple(map(str, kind.categories))
-    found = column.drop_nulls().unique(maintain_order=True).to_list()
-    return tuple(map(str, found))
+        return [tuple(map(str, kind.categories))]
+    return arrow_orders(column.to_native())
+
+
+def arrow_orders(column: Any) -> list[tuple[str, ...]]:
+    """Return the orders of an ordered dictionary of Arrow, part by part; none of anything else."""
+    if not getattr(getattr(column, "type", None), "ordered", False):
+        return []
+    parts = getattr(column, "chunks", [column])
+    return [tuple(map(str, part.dictionary.to_pylist())) for part in parts]
+
+
+def _levels(column: nw.Series[Any]) -> tuple[str, ...]:
+    """Return the levels that are there, as they come."""
+    return tuple(map(str, column.drop_nulls().unique(maintain_order=True).to_list()))
 
 
 def text_of(cell: Any) -> str:

@@ -8,7 +8,7 @@ estimator leaves no column out: what cannot be a variable is refused by name.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -25,15 +25,11 @@ from analyticdag.tables.recipe import DISCRETE, Column, Kind, Recipe
 
 
 def recipe_of(
-    X: Any,
-    kinds: Mapping[str, Any] | None,
-    more: Sequence[Any] = (),
-    weights: FloatArray | None = None,
+    X: Any, kinds: Mapping[str, Any] | None, weights: FloatArray | None = None
 ) -> Recipe | None:
     """Return how the columns of X are read; None where all are plain numbers.
 
-    `more` are data frames with further rows of the same columns. Rows of X count by `weights`, and
-    those of weight zero are not there.
+    Rows of X count by `weights`, and those of weight zero are not there.
     """
     if isinstance(X, NamedColumns) and not kinds:
         return X.recipe
@@ -42,8 +38,11 @@ def recipe_of(
         return None
     if weights is not None:
         frame, weights = frame.filter((weights > 0.0).tolist()), weights[weights > 0.0]
-    table = Cells.joined([Cells.of_frame(one) for one in (frame, *more)], kinds or ())
-    table = replace(table, weights=weights)
+    return recipe_for(frame, replace(Cells.of_frame(frame), weights=weights), kinds)
+
+
+def recipe_for(frame: nw.DataFrame[Any], table: Cells, kinds: Mapping[str, Any] | None) -> Recipe:
+    """Return how the cells of a table are read, the first rows of which are a data frame."""
     table.refuse_unknown(kinds or {}, "kinds names columns that are not there,")
     _refuse_others(frame, kinds or {})
     found = [_found(name, table, kinds or {}) for name in table.names]

@@ -221,7 +221,7 @@ def _cure(odd: int, column: Column, table: Cells) -> str:
     if not column.levels and not column.dates and other.read(cell) is not None:
         mark = "a point" if column.decimal == "." else "a comma"
         return f"rows before it have {mark} for the decimals: write all of them in one way"
-    gap = f"kinds={{{column.name!r}: {str(column.kind)!r}}} with missing='em'"
+    gap = f"kinds={{{column.name!r}: {str(column.kind)!r}}} with missing='em', in batches 'drop'"
     return f"correct it, or let it be a gap: {gap}"
 
 
