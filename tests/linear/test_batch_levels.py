@@ -287,7 +287,7 @@ def test_a_fit_says_that_the_first_rows_joined_levels(
     monkeypatch.setattr("analyticdag.tables.batches.BATCH_ROWS", 500)
     monkeypatch.setattr("analyticdag.linear.rows.BATCH_ROWS", 500)
     monkeypatch.setattr("analyticdag.tables.batches._ENOUGH", 500)
-    words = r"levels of \['colour'\] in fewer than 10 of the first 500 rows .* in all rows"
+    words = r"levels of \['colour'\] in fewer than 10 of the first 500 .* shuffle the rows"
     with pytest.warns(DataWarning, match=words):
         AnalyticDAG().fit([frame[:400], frame[400:]])
     pytest.importorskip("pyarrow")

@@ -93,7 +93,7 @@ def from_batches(estimator: Any, X: Any) -> tuple[Statistics, Seen]:
     statistics, seen = (_from_cluster if is_on_cluster(X) else _from_tables)(estimator, X)
     n_first = X.look.n_rows if isinstance(X, Batches) else BATCH_ROWS
     if statistics.n_samples > n_first:
-        warn_of_rare_levels(estimator.recipe_, n_first, "in all rows; shuffle them")
+        warn_of_rare_levels(estimator.recipe_, n_first, "in all; shuffle the rows")
     return statistics, seen
 
 
