@@ -84,7 +84,10 @@ class Sums:
         )
 
     def mapped(self, A: Any, constants: FloatArray, about: FloatArray) -> Sums:
-        """Return the sums of the columns A (x - about) + constants; A is a sparse matrix."""
+        """Return the sums of the columns A (x - about) + constants; A is a sparse matrix.
+
+        Their `low` and `high` are bounds then, and need not be values of any row.
+        """
         up, down = A.maximum(0.0), A.minimum(0.0)
         below, above = self.low - about, self.high - about
         low = up @ below + down @ above + constants

@@ -17,7 +17,7 @@ from analyticdag.fitting import rows as kept_rows
 from analyticdag.fitting.design import CUTS, LEVELS, Design
 from analyticdag.fitting.facts import RowFacts, SumFacts
 from analyticdag.fitting.rows import Rows
-from analyticdag.fitting.tally import MOST_LEVELS, MetLevels, Tally
+from analyticdag.fitting.tally import MOST_COUNTED, MetLevels, Tally
 from analyticdag.simulate import simulate
 
 pandas = pytest.importorskip("pandas")
@@ -138,7 +138,7 @@ def test_numbers_alone_are_added_up_without_indicators() -> None:
 
 def test_more_levels_than_are_added_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kept_rows, "MOST_ROWS", 500)
-    frame = pandas.DataFrame({"scale": np.arange(900.0) % (MOST_LEVELS + 1), "y": NUMBER})
+    frame = pandas.DataFrame({"scale": np.arange(900.0) % (MOST_COUNTED + 1), "y": NUMBER})
     with pytest.warns(DataWarning, match="'scale' is ordered and has more than 50 levels"):
         AnalyticDAG(kinds={"scale": "ordered"}).fit([frame[:400], frame[400:]])
     frame = frame.assign(colour=np.array(list("abc"))[np.arange(900) % 3])
@@ -286,7 +286,7 @@ def test_a_fit_says_that_the_first_rows_joined_levels(
     assert len(whole.recipe_.columns[0].levels) == 4
     monkeypatch.setattr("analyticdag.tables.batches.BATCH_ROWS", 500)
     monkeypatch.setattr("analyticdag.linear.rows.BATCH_ROWS", 500)
-    monkeypatch.setattr("analyticdag.tables.batches._ENOUGH", 500)
+    monkeypatch.setattr("analyticdag.tables.batches.BATCH_ROWS", 500)
     words = r"levels of \['colour'\] in fewer than 10 of the first 500 .* shuffle the rows"
     with pytest.warns(DataWarning, match=words):
         AnalyticDAG().fit([frame[:400], frame[400:]])

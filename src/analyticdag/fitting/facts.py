@@ -20,13 +20,11 @@ import numpy as np
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.fitting.rows import Rows
 from analyticdag.fitting.statistics import Statistics, moments_with_gaps
-from analyticdag.fitting.tally import Tally, View
+from analyticdag.fitting.tally import MetLevels, Tally, View
 from analyticdag.moments import Moments
 from analyticdag.tables.latent import counted
 
 _T = TypeVar("_T")
-# Rows that are looked at first: of numbers, three are different nearly always.
-_FIRST = 100
 
 
 class Facts(Protocol):
@@ -59,7 +57,8 @@ class RowFacts:
     @property
     def two_valued(self) -> BoolArray:
         """Which columns have two values."""
-        return np.array([_two_valued(column) for column in self.values.T], dtype=bool)
+        none_yet = MetLevels.before_any_row(self.values.shape[1])
+        return none_yet.with_rows(self.values).two_valued
 
     @property
     def has_cuts(self) -> bool:
@@ -129,14 +128,3 @@ def facts_of(statistics: Statistics) -> Facts | None:
     if rows is not None and rows.whole:
         return RowFacts(rows.times(statistics.scale), rows.weights, statistics.perturbed)
     return None if tally is None else SumFacts(tally, statistics.sample)
-
-
-def _two_valued(column: FloatArray) -> bool:
-    """Whether there are two values; most columns have more among their first rows already."""
-    if len(set(column[:_FIRST][~np.isnan(column[:_FIRST])].tolist())) > 2:
-        return False
-    seen = column[~np.isnan(column)]
-    if not len(seen):
-        return False
-    low, high = seen.min(), seen.max()
-    return bool(low < high and np.all((seen == low) | (seen == high)))

@@ -57,11 +57,11 @@ class Rows:
 class Sample:
     """A sample of rows. The number of a row alone, hashed, says whether it is kept, in every run.
 
-    `whole` says that no rows were seen before, of which only sums are left.
+    It is `fair` if no rows were seen before, of which only sums are left.
     """
 
-    def __init__(self, *, whole: bool = True) -> None:
-        self.n_seen, self._level, self._weighted, self._whole = 0, 0, False, whole
+    def __init__(self, *, fair: bool = True) -> None:
+        self.n_seen, self._level, self._weighted, self._fair = 0, 0, False, fair
         self._kept: list[tuple[FloatArray, FloatArray, Coins]] = []
 
     def add(self, X: FloatArray, weights: FloatArray | None = None) -> None:
@@ -86,15 +86,15 @@ class Sample:
     def rows(self) -> Rows:
         """What was kept."""
         values, weights, _ = (np.concatenate(piece) for piece in zip(*self._kept, strict=True))
-        whole = self._whole and self._level == 0
-        return Rows(values, weights if self._weighted else None, whole, fair=self._whole)
+        whole = self._fair and self._level == 0
+        return Rows(values, weights if self._weighted else None, whole, fair=self._fair)
 
 
 class Seen:
     """All that is kept of rows that come batch by batch; `tally` may be of rows from before."""
 
     def __init__(self, tally: Tally | None = None) -> None:
-        self.tally, self.sample = tally, Sample(whole=tally is None)
+        self.tally, self.sample = tally, Sample(fair=tally is None)
 
     def copy(self) -> Seen:
         """Return what further rows can be added to."""

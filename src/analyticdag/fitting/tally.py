@@ -11,7 +11,7 @@ is known after the last row only.
 
 Levels are those met so far. A new one has the indicator zero in all rows before it, so the sums
 grow by a column of zeros. A column of two values needs no indicators: it says itself which of the
-two it is. A column of more than `MOST_LEVELS` values stands as a number.
+two it is. A column of more than `MOST_COUNTED` values stands as a number.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from analyticdag.tables.recipe import DISCRETE
 # Rows to columns that are made of them, each of one column's value.
 View: TypeAlias = Callable[[FloatArray], FloatArray]
 # Fifty columns of so many levels make a matrix of 50 MB. Beyond, a scale is close to a number.
-MOST_LEVELS = 50
+MOST_COUNTED = 50
 # Of a number it is enough to know whether it has two values.
 _TWO = 2
 # Rows that are looked at first: numbers show more than a few values there.
@@ -50,7 +50,7 @@ class MetLevels:
     def before_any_row(cls, n_columns: int, kinds: tuple[str, ...] = ()) -> MetLevels:
         """Return no levels of columns of these kinds; without kinds they are numbers."""
         kinds = kinds or ("",) * n_columns
-        most = tuple(MOST_LEVELS if kind in DISCRETE else _TWO for kind in kinds)
+        most = tuple(MOST_COUNTED if kind in DISCRETE else _TWO for kind in kinds)
         return cls((np.empty(0),) * n_columns, most)
 
     def with_rows(self, X: FloatArray) -> MetLevels:
@@ -146,7 +146,7 @@ def _joined(met: FloatArray | None, values: FloatArray | None, most: int) -> Flo
     if met is None or values is None:
         return None
     for some in (values[:_GLANCE], values):
-        new = some[~np.isin(some, met)]
+        new = some[~(np.isin(some, met) | np.isnan(some))]
         if len(new):
             met = np.union1d(met, new)
         if len(met) > most:

@@ -30,7 +30,7 @@ from analyticdag.fitting.facts import Facts, RowFacts, facts_of
 from analyticdag.fitting.placement import Placement, choose_placement
 from analyticdag.fitting.rows import Rows
 from analyticdag.fitting.statistics import Statistics, moments_with_gaps
-from analyticdag.fitting.tally import MOST_LEVELS
+from analyticdag.fitting.tally import MOST_COUNTED
 from analyticdag.graphs import orient_with_knowledge
 from analyticdag.interventions import equivalence_class
 from analyticdag.knowledge import EdgeMasks
@@ -115,7 +115,7 @@ def prepared(statistics: Statistics, recipe: Recipe | None, options: Options, li
     if facts is None:
         discrete = np.array([kind in DISCRETE for kind in kinds])
         return Fit(replace(statistics, discrete=discrete), options, like=like)
-    _refuse_many_levels(facts, kinds, statistics)
+    _check_levels(facts, kinds, statistics)
     design = Design.of(facts, kinds)
     _refuse_categories(design, options, statistics)
     if options.covariance == "rank":
@@ -136,14 +136,14 @@ def _refuse_ranks_without_rows(statistics: Statistics) -> None:
         )
 
 
-def _refuse_many_levels(facts: Facts, kinds: tuple[str, ...], statistics: Statistics) -> None:
-    """Refuse a category, and warn of an ordered column, of more levels than are added up."""
+def _check_levels(facts: Facts, kinds: tuple[str, ...], statistics: Statistics) -> None:
+    """Say which discrete columns have more levels than are counted; refuse it of a category."""
     for k in np.flatnonzero(facts.too_many & np.isin(kinds, DISCRETE)).tolist():
         name, kind = statistics.names[k], kinds[k]
-        many = f"column {name!r} is {kind} and has more than {MOST_LEVELS} levels"
+        many = f"column {name!r} is {kind} and has more than {MOST_COUNTED} levels"
         if kind == Kind.CATEGORY:
             raise DataError(f"{many}, too many to add up in batches; join some of them first")
-        if facts.has_cuts:
+        if facts.has_cuts:  # elsewhere ordered columns are read by their codes anyway
             warnings.warn(
                 f"{many}, too many to add up in batches, so it is read as a number",
                 DataWarning,

@@ -20,7 +20,7 @@ from analyticdag._validation import check_table, check_weights
 from analyticdag.effects.levels import LevelColumns
 from analyticdag.errors import ParameterError
 from analyticdag.fitting.rows import Seen
-from analyticdag.fitting.tally import MOST_LEVELS, MetLevels, Tally
+from analyticdag.fitting.tally import MOST_COUNTED, MetLevels, Tally
 from analyticdag.linear.rows import chosen, kinds_of, used_rows, warn_of_rare_levels
 from analyticdag.sums import Sums
 from analyticdag.tables.batches import BATCH_ROWS
@@ -82,7 +82,7 @@ def _with_categories(known: LevelColumns, met: tuple[FloatArray | None, ...]) ->
         tuple(
             np.sort(codes) if codes else own for codes, own in zip(known.codes, met, strict=True)
         ),
-        tuple(np.where(is_category, MOST_LEVELS, none_yet.most).tolist()),
+        tuple(np.where(is_category, MOST_COUNTED, none_yet.most).tolist()),
     )
     A, constants = sparse.lil_array((len(levels.node), len(means))), np.zeros(len(levels.node))
     counts = [np.empty(0)] * len(known.codes)

@@ -37,10 +37,9 @@ from analyticdag.tables.python import frame_to_read, recipe_for
 from analyticdag.tables.recipe import Recipe
 from analyticdag.tables.text import text_batches
 
-# Rows of a batch: with 50 columns 13 MB, and large enough that a batch costs little beside them.
+# Rows of a batch, and of the first look at the columns: with 50 columns 13 MB, and large enough
+# that a batch costs little beside them.
 BATCH_ROWS = 32_768
-# Rows from which a look at the columns of a file is a good one: a row group may have ten.
-_ENOUGH = 10_000
 _ARROW = {".parquet": "parquet", ".pq": "parquet", ".feather": "feather", ".arrow": "feather"}
 _TEXT = (".csv", ".tsv", ".tab", ".txt", ".dat")
 
@@ -102,7 +101,7 @@ def _first_rows(path: Path, asked: Collection[str]) -> Cells:
     held: list[Cells] = []
     for cells in cell_batches(path):
         held.append(cells)
-        if path.suffix.lower() in _TEXT or sum(map(len, held)) >= _ENOUGH:
+        if path.suffix.lower() in _TEXT or sum(map(len, held)) >= BATCH_ROWS:
             break
     if not held:
         raise DataError(f"{path.name} has no rows; pass at least two")
