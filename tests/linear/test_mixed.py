@@ -354,6 +354,14 @@ def test_a_category_with_one_level_left_is_a_constant_column(rare: int) -> None:
     assert np.isfinite(model.score(table))
 
 
+def test_many_rows_do_not_make_edges_of_a_rough_reading() -> None:
+    drawn = mixed("conditional", 2, n=100_000, d=15)
+    table = frame_of(drawn)
+    found = [AnalyticDAG(min_effect=floor).fit(table) for floor in ("auto", 0.0)]
+    with_floor, without = (skeleton_errors(model.adjacency_matrix_, drawn) for model in found)
+    assert with_floor < without
+
+
 def test_the_logistic_loss_is_one_switch() -> None:
     drawn = simulate("ER1", n_nodes=4, n_samples=300, seed=5, noise="binary")
     alone = AnalyticDAG(loss="logistic").fit(drawn.data)
