@@ -25,6 +25,7 @@ from analyticdag.linear.options import solver_with
 from analyticdag.metrics import compare
 from analyticdag.search import search_orders
 from analyticdag.simulate import Simulation, simulate
+from analyticdag.simulate.mechanisms import draw_by_tables
 from benchmarks.optional import optional
 from benchmarks.plan import Method, Scalar
 
@@ -53,7 +54,8 @@ def mixed(
         drawn = replace(drawn, data=_with_intercepts(drawn, intercepts, rng))
     if dirichlet:
         kinds = ("category",) * nodes
-        drawn = replace(drawn, data=_by_probabilities(drawn, dirichlet, rng), kinds=kinds)
+        codes = draw_by_tables(drawn.adjacency_matrix != 0, samples, dirichlet, rng)
+        drawn = replace(drawn, data=codes.astype(np.float64), kinds=kinds)
     start = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -77,21 +79,6 @@ def _with_intercepts(drawn: Simulation, spread: float, rng: np.random.Generator)
         log_odds = data @ drawn.weights[:, j] + intercepts[j]
         data[:, j] = rng.logistic(size=len(data)) < log_odds
     return data
-
-
-def _by_probabilities(
-    drawn: Simulation, concentration: float, rng: np.random.Generator
-) -> FloatArray:
-    """Draw levels of the same graph, two to four a column, by tables of probabilities."""
-    graph, levels = drawn.adjacency_matrix != 0, rng.integers(2, 5, drawn.n_nodes)
-    codes = np.zeros(drawn.data.shape, dtype=np.int64)
-    for j in topological_order(graph):
-        parents = np.flatnonzero(graph[:, j])
-        combination = np.unique(codes[:, parents], axis=0, return_inverse=True)[1].ravel()
-        shares = rng.dirichlet(np.full(levels[j], concentration), combination.max() + 1)
-        ends = np.cumsum(shares, axis=1)[combination, :-1]
-        codes[:, j] = (rng.random((len(codes), 1)) > ends).sum(axis=1)
-    return codes.astype(np.float64)
 
 
 def frame_of(drawn: Simulation) -> Any:

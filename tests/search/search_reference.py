@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from analyticdag.search import blocks, graph, kernels, setting, starts
+from analyticdag.search import blocks, counts, graph, kernels, setting, starts
 
 
 def use_kernels(kind, monkeypatch):
     """Let the search use its kernels "as built", or "interpreted": their source, as it is."""
     chosen = kernels if kind == "as built" else _interpreted()
-    for module in (setting, blocks, graph, starts):
+    for module in (setting, blocks, counts, graph, starts):
         monkeypatch.setattr(module, "kernels", chosen)
     return chosen
 

@@ -44,7 +44,9 @@ def test_blocks_enter_and_leave_together() -> None:
     assert is_dag(found.adjacency)
     joined = found.adjacency | found.adjacency.T
     assert {tuple(pair) for pair in np.argwhere(np.triu(joined)).tolist()} == {(0, 1), (1, 2)}
-    assert (found.gains[found.adjacency] > block_prices(found.price, sizes)[0, 1]).all()
+    setting = make_block_setting(moments, sizes, found.price, None, None, None)
+    gains = setting.gains(found.adjacency)[found.adjacency]
+    assert (gains > block_prices(found.price, sizes)[0, 1]).all()
 
 
 @pytest.mark.parametrize("kind", ["as built", "interpreted"])
@@ -109,5 +111,9 @@ def test_units_change_nothing() -> None:
         for one in (moments, moments.scaled(1.0 / units))
     )
     np.testing.assert_array_equal(found.adjacency, again.adjacency)
-    np.testing.assert_allclose(found.gains, again.gains, rtol=1e-6)
+    gains = [
+        make_block_setting(one, sizes, found.price, None, None, None).gains(found.adjacency)
+        for one in (moments, moments.scaled(1.0 / units))
+    ]
+    np.testing.assert_allclose(*gains, rtol=1e-6)
     assert found.price == pytest.approx(again.price)

@@ -41,6 +41,7 @@ from analyticdag._validation import correlations
 from analyticdag.fitting.facts import Facts
 from analyticdag.least_squares import NodeColumns, block_slopes
 from analyticdag.moments import Moments
+from analyticdag.search import Counts
 from analyticdag.tables.latent import (
     Cuts,
     cut_columns,
@@ -52,7 +53,7 @@ from analyticdag.tables.latent import (
 )
 from analyticdag.tables.recipe import DISCRETE, Kind
 
-LEVELS, CUTS = "levels", "cuts"
+LEVELS, CUTS, COUNTS = "levels", "cuts", "counts"
 _CUT_KINDS = (Kind.YES_NO, Kind.ORDERED)
 # A category is taken for a cut where its score explains so much of what its levels explain. In 72
 # categories of cut tables the least was 0.95, in 72 of conditional ones half had less than 0.7 and
@@ -86,6 +87,7 @@ class Reading:
     design: Design
     moments: Moments
     scores: Scores | None = None
+    counts: Counts | None = None
 
 
 @dataclass(frozen=True, eq=False)

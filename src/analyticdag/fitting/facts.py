@@ -66,6 +66,11 @@ class RowFacts:
         return self.perturbed is None
 
     @property
+    def can_be_counted(self) -> bool:
+        """Whether every row counts once, for every column."""
+        return self.weights is None and self.perturbed is None
+
+    @property
     def too_many(self) -> BoolArray:
         """No column has more levels than can be counted."""
         return np.zeros(self.values.shape[1], dtype=bool)

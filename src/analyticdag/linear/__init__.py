@@ -7,12 +7,13 @@
 | `learn.py`      | from statistics to a DAG: the path, the search, or one after the other       |
 | `prepare.py`    | `Fit`, what a fit is about: values or ranks, readings of discrete columns     |
 | `readings.py`   | both readings of discrete columns searched, and the better graph             |
+| `by_counts.py`  | tables of discrete columns alone: parents that act together                  |
 | `paths.py`      | the path of a fit: its problem, start and checkpoint                         |
 | `refine.py`     | the order search: its starts, its score                                      |
 | `misfit.py`     | how far the rows are from the model: the floor on effects                    |
 | `probabilities.py` | how probable edges and directions are, lowered by misfit                  |
 | `judging.py`    | `edges_`: judged when somebody first asks for them                            |
-| `blocks.py`     | probabilities and the ladder of graphs with categories                       |
+| `blocks.py`     | probabilities and the ladder of graphs with categories, and by counts        |
 | `edges.py`      | what is known about every edge; weights and parts of those of categories     |
 | `ladder.py`     | `ladder_`: the graphs of a falling series of prices                          |
 | `selection.py`  | lambda and threshold chosen by the data                                      |

@@ -3,8 +3,8 @@
     judge_of(fit, learned)              as `probabilities.py`, for graphs of columns and of blocks
     ladder_task(fit, learned)           as `ladder.py`, for both
 
-Gaps are those of the search over blocks, in the reading of discrete columns that was taken. What an
-edge between k and l columns gains has k·l degrees of freedom under chance; it is compared as the
+Gaps are those of the search, in the reading of discrete columns that was taken. What an edge
+between k and l columns gains has k·l degrees of freedom under chance; it is compared as the
 gain of a single column that chance exceeds as rarely (`search.price.as_single`). The curves are
 learnt on mixed tables of their own (docs/figures/mixed_probabilities.py).
 """
@@ -35,12 +35,15 @@ from analyticdag.linear.probabilities import (
 from analyticdag.linear.readings import varying
 from analyticdag.linear.refine import SearchTable
 from analyticdag.moments import Moments
-from analyticdag.search import search_blocks
+from analyticdag.search import Counts, search_blocks, search_counts
 from analyticdag.search.blocks import BlockSetting, make_block_setting
+from analyticdag.search.counts import CountSetting, make_count_setting
 from analyticdag.search.price import as_single, gamma_of
 
 # Level and slope of the one curve, slope of the other, by docs/figures/mixed_probabilities.py.
 JOINED, DIRECTED = (0.437, 1.403), 0.809
+# The same for graphs by counts, by docs/figures/count_probabilities.py.
+COUNTED, COUNTED_DIRECTED = (0.364, 0.555), 0.571
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +74,11 @@ class MixedEvidence:
     joined: FloatArray
     turned: FloatArray
 
+    def probabilities(self, joined: tuple[float, float], directed: float) -> Probabilities:
+        """Return what the curves with these constants make of it."""
+        p = np.minimum(expit(joined[0] + joined[1] * self.joined), SUREST)
+        return Probabilities(p, p * expit(directed * self.turned))
+
 
 @dataclass(frozen=True, eq=False)
 class MixedJudge:
@@ -95,9 +103,7 @@ class MixedJudge:
     @cached_property
     def probabilities(self) -> Probabilities:
         """How probable the edges are."""
-        evidence = self.evidence()
-        joined = np.minimum(expit(JOINED[0] + JOINED[1] * evidence.joined), SUREST)
-        return Probabilities(joined, joined * expit(DIRECTED * evidence.turned))
+        return self.evidence().probabilities(JOINED, DIRECTED)
 
 
 def mixed_judge(fit: Fit, learned: Learned) -> MixedJudge | None:
@@ -112,8 +118,44 @@ def mixed_judge(fit: Fit, learned: Learned) -> MixedJudge | None:
     return MixedJudge(setting, table.order, adjacency, fit.open_edges(adjacency))
 
 
-def judge_of(fit: Fit, learned: Learned) -> EdgeJudge | MixedJudge | None:
+@dataclass(frozen=True, eq=False)
+class CountJudge:
+    """What probabilities of a graph by counts are made from; the setting has its nodes in
+    `order`."""
+
+    setting: CountSetting
+    order: IntArray
+    adjacency: BoolArray
+    open_edges: BoolArray
+    excess: float = 1.0  # misfit is not looked at
+
+    @classmethod
+    def of(cls, fit: Fit, learned: Learned, counts: Counts) -> CountJudge | None:
+        """Return what the probabilities are made from; None where there are none."""
+        if not is_judged(fit, learned):
+            return None
+        table, price = SearchTable.of(fit), learned.trace.edge_price(learned.loss.name)
+        known = vars(table.masks)  # allowed, required, max_parents
+        setting = make_count_setting(counts.in_order(table.order), price, **known)
+        adjacency = learned.finished.adjacency
+        return cls(setting, table.order, adjacency, fit.open_edges(adjacency))
+
+    def evidence(self) -> MixedEvidence:
+        """Return what the score rises by without the edges, as roots; NaN where one is required."""
+        gaps = gaps_of(self.setting, self.order, self.adjacency, self.open_edges)
+        joined = np.where(np.isinf(gaps.apart), np.nan, np.sqrt(gaps.apart))
+        return MixedEvidence(joined, np.sqrt(gaps.turned))
+
+    @cached_property
+    def probabilities(self) -> Probabilities:
+        """How probable the edges are."""
+        return self.evidence().probabilities(COUNTED, COUNTED_DIRECTED)
+
+
+def judge_of(fit: Fit, learned: Learned) -> EdgeJudge | MixedJudge | CountJudge | None:
     """Return what says how probable the edges are, in the reading of discrete columns taken."""
+    if learned.counts is not None:
+        return CountJudge.of(fit, learned, learned.counts)
     if learned.has_blocks:
         return mixed_judge(fit, learned)
     return edge_judge(learned.seen or fit, learned)
@@ -121,6 +163,8 @@ def judge_of(fit: Fit, learned: Learned) -> EdgeJudge | MixedJudge | None:
 
 def ladder_task(fit: Fit, learned: Learned) -> LadderTask | None:
     """Return what the ladder is made from, in the reading that was taken."""
+    if learned.counts is not None:
+        return CountLadderTask.from_counts(fit, learned, learned.counts)
     if learned.has_blocks:
         return MixedLadderTask.of(fit, learned)
     return LadderTask.of(learned.seen or fit, learned)
@@ -161,6 +205,46 @@ class MixedLadderTask(LadderTask):
             gamma=gamma_of(price, n, len(order)),
             effort=0.0,  # from these starts alone
             **vars(masks),  # allowed, required, max_parents
+            random_state=self.seed,
+            n_jobs=self.n_jobs,
+        )
+        back = np.argsort(order)
+        adjacency = found.adjacency[np.ix_(back, back)] | self.masks.required
+        return self._rung(price, found.score, adjacency), topological_order(found.adjacency)
+
+
+@dataclass(frozen=True, eq=False)
+class CountLadderTask(LadderTask):
+    """A ladder of graphs by counts: these are of `nodes`, in their order."""
+
+    nodes: IntArray
+    counts: Counts
+
+    @classmethod
+    def from_counts(cls, fit: Fit, learned: Learned, counts: Counts) -> CountLadderTask:
+        """Return the task of a fit by counts."""
+        plain, order = LadderTask.of(fit, learned), SearchTable.of(fit).order
+        assert plain is not None
+        given = {field.name: getattr(plain, field.name) for field in fields(plain)}
+        given["weights"] = learned.finished.adjacency.astype(np.float64)
+        return cls(**given, nodes=order, counts=counts.in_order(order))
+
+    def _order(self) -> IntArray:
+        return self.nodes
+
+    def _most(self) -> float:
+        graph = self.weights[np.ix_(self.nodes, self.nodes)] != 0.0
+        return float(self.counts.single_gains(graph).max(initial=0.0))
+
+    def _search(
+        self, price: float, order: IntArray, starts: dict[str, IntArray]
+    ) -> tuple[Rung, IntArray]:
+        found = search_counts(
+            self.counts,
+            starts=starts,
+            gamma=gamma_of(price, self.counts.n_samples, len(order)),
+            effort=0.0,  # from these starts alone
+            **vars(self.masks.in_order(order)),  # allowed, required, max_parents
             random_state=self.seed,
             n_jobs=self.n_jobs,
         )

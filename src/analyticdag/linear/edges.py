@@ -6,7 +6,9 @@ coefficients; they are its *parts*, and its weight is its *strength* in standard
 
     sqrt(1 - det(S_jj given all parents) / det(S_jj given the others)),
 
-between 0 and 1; between columns that is the size of the partial correlation.
+between 0 and 1; between columns that is the size of the partial correlation. In a graph by counts
+it is sqrt(1 - exp(-gain/n)), with what -2 log likelihood gains by the edge. So it has in it what
+parents do together; the parts, which are slopes of additive equations, leave that out.
 """
 
 from __future__ import annotations
@@ -48,6 +50,13 @@ class MixedEdges:
     strengths: FloatArray
     parts: dict[tuple[int, int], Parts]
 
+    def with_strengths(self, strengths: FloatArray) -> MixedEdges:
+        """Return them with other strengths, which are the weights of edges that have parts."""
+        weights = self.weights.copy()
+        for edge in self.parts:
+            weights[edge] = strengths[edge]
+        return replace(self, weights=weights, strengths=strengths)
+
 
 @dataclass(frozen=True, eq=False)
 class Described:
@@ -75,6 +84,8 @@ def described(fit: Fit, learned: Learned, recipe: Recipe | None) -> Described:
         return Described(W, W, strength, {})
     levels = _levels(fit, design)
     found = mixed_edges(design, levels, adjacency, _labels(design, recipe))
+    if learned.counts is not None:
+        found = found.with_strengths(learned.counts.strengths(adjacency))
     near = _near(learned.reading, adjacency, learned.trace.edge_price(learned.loss.name))
     weights = np.array(found.weights)
     for i, j in np.argwhere(adjacency).tolist():
@@ -127,13 +138,19 @@ def _strength(
 
 def _near(reading: Reading, adjacency: BoolArray, price: float) -> BoolArray:
     """Return the edges within two standard errors of being dropped, as the reading sees them."""
+    near: BoolArray = np.sqrt(_single_gains(reading, adjacency)) - np.sqrt(price) < NEAR
+    return near | ~adjacency
+
+
+def _single_gains(reading: Reading, adjacency: BoolArray) -> FloatArray:
+    """Return what edges explain, as gains of single columns that accidents exceed as rarely."""
+    if reading.counts is not None:
+        return reading.counts.single_gains(adjacency)
     design = reading.design
     strengths = mixed_edges(design, reading.moments, adjacency, ((),) * len(adjacency)).strengths
     n = reading.moments.samples_of[design.first]
     gains = -n * np.log1p(-(np.minimum(strengths, 1.0 - 1e-15) ** 2))
-    single = as_single(gains, np.outer(design.sizes, design.sizes))
-    near: BoolArray = np.sqrt(single) - np.sqrt(price) < NEAR
-    return near | ~adjacency
+    return as_single(gains, np.outer(design.sizes, design.sizes))
 
 
 def mixed_edges(

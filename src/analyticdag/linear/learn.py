@@ -7,11 +7,12 @@
                                it can matter (`auto`)
                             2. search from its order and from cheap ones
                             3. with solver="auto": search on where the first search leaves doubts
-                            4. with discrete columns: search them as cuts too (`readings`)
+                            4. with discrete columns: search them as cuts too (`readings`); where
+                               all are discrete, by counts too (`by_counts`)
                             5. turn edges by the shape of the noise (`shape`)
 
 A table with a category has nodes of several columns. Then there is no path, and the search is the
-one over blocks of columns, in each reading of its discrete columns (`readings`).
+one over blocks of columns, in each reading of its discrete columns (`readings`, `by_counts`).
 
 Under `loss="auto"` it is done for equal and for unequal variances, and BIC chooses (`choice`); the
 second search is left out where the first prefers equal ones and its residual variances agree.
@@ -29,6 +30,7 @@ from analyticdag.fitting.placement import to_float64
 from analyticdag.graphs import topological_order
 from analyticdag.least_squares import weights_on_parents
 from analyticdag.linear.auto import PathDecision, after_the_search, before_the_search
+from analyticdag.linear.by_counts import counts_instead
 from analyticdag.linear.choice import (
     EQUAL,
     LossChoice,
@@ -39,7 +41,7 @@ from analyticdag.linear.choice import (
 )
 from analyticdag.linear.paths import Start, follow_path
 from analyticdag.linear.prepare import Fit
-from analyticdag.linear.readings import Read, cuts_instead, search_readings
+from analyticdag.linear.readings import Read, as_far, cuts_instead, search_readings
 from analyticdag.linear.refine import refine, with_floor
 from analyticdag.linear.selection import Selection, select
 from analyticdag.linear.shape import turn_by_shape
@@ -55,6 +57,7 @@ from analyticdag.noise_shape import Shaped
 from analyticdag.optimize.path import PathState
 from analyticdag.optimize.trace import SearchRecord, Status, Trace
 from analyticdag.orders import canonical_order, consistent_order
+from analyticdag.search import Counts
 
 logger = logging.getLogger(__name__)
 
@@ -74,6 +77,11 @@ class Learned:
     shaped: Shaped | None = None
     reading: Reading | None = None  # of discrete columns, where it is not that of the fit
     seen: Fit | None = None  # the fit with that reading; None where nodes are blocks
+
+    @property
+    def counts(self) -> Counts | None:
+        """What was counted, where the graph was found by counts."""
+        return None if self.reading is None else self.reading.counts
 
     @property
     def has_blocks(self) -> bool:
@@ -125,7 +133,13 @@ def learned_by_search(fit: Fit) -> Learned:
     """Search over orders, from the path's order too where there is a path."""
     statistics, options = fit.statistics, fit.options
     if fit.design is not None and fit.design.is_block.any():
-        return _read(search_readings(fit), options.w_threshold)
+        read = search_readings(fit)
+        if not read.record.interrupted:
+            try:
+                read = counts_instead(fit, read.finished.adjacency) or read
+            except KeyboardInterrupt:
+                read = as_far(read)
+        return _read(read, options.w_threshold)
     plan, path = PathDecision(options.minimiser is not None), None
     if options.auto:
         plan = before_the_search(statistics)
@@ -143,10 +157,12 @@ def learned_by_search(fit: Fit) -> Learned:
     if not interrupted:
         try:
             instead = cuts_instead(fit, found.finished.adjacency, found.record.price)
+            best = found if instead is None else instead
+            instead = counts_instead(fit, best.finished.adjacency) or instead
         except KeyboardInterrupt:
             interrupted = True
     if instead is not None:
-        return _read(instead, options.w_threshold)
+        return _read(as_far(instead) if interrupted else instead, options.w_threshold)
     n_iter = path.n_steps if path else sum(len(one.contributions) for one in found.records)
     trace = replace(path.trace if path else Trace(), search=found.records, plan=plan.why)
     finished, shaped = turn_by_shape(fit, found.finished, found.loss, found.record.price)

@@ -45,7 +45,7 @@ Columns: TypeAlias = NDArray[np.float32]  # (d, n): one column after the other
 _DEPENDENT, _COARSE = 4.0, 0.07
 # Beside discrete columns, own seeds, 100,000 rows, 15 columns: 2.5 false edges in `conditional`
 # tables without it, 0.3 with it; `linear` ones have none either way, and at 0.05 lose edges.
-_LEAST_BESIDE_LEVELS = 0.03
+LEAST_BESIDE_LEVELS = 0.03
 LARGEST = 0.2  # a floor above this would hide what anybody would call an effect
 # A column of no more values than this, each of them in this many rows on average, may hold codes.
 FEW_VALUES, ROWS_PER_VALUE = 10, 5
@@ -74,7 +74,7 @@ class Misfit:
     def floor(self, W: FloatArray) -> float:
         """Return the partial correlation below which edges may be due to misfit; zero if none."""
         varies, discrete = ~self._statistics.unjudged, self._statistics.discrete
-        least = _LEAST_BESIDE_LEVELS if discrete is not None and discrete.any() else 0.0
+        least = LEAST_BESIDE_LEVELS if discrete is not None and discrete.any() else 0.0
         found = self._seen(W, varies)
         if found is None:
             return least

@@ -94,7 +94,7 @@ def search_readings(fit: Fit) -> Read:
         except KeyboardInterrupt:
             if not found:
                 raise
-            return _as_far(found[LEVELS])
+            return as_far(found[LEVELS])
         if read.record.interrupted:
             return read  # the best so far
         found[reading.name] = read
@@ -108,11 +108,11 @@ def search_readings(fit: Fit) -> Read:
     try:
         read = search(first.reading, {**starts, "first": best}, fit.options.effort)
     except KeyboardInterrupt:
-        return _as_far(first)
+        return as_far(first)
     return replace(read, why=first.why)
 
 
-def _as_far(read: Read) -> Read:
+def as_far(read: Read) -> Read:
     """Return what there is when Ctrl-C ends a search."""
     return replace(read, record=replace(read.record, interrupted=True))
 

@@ -5,6 +5,7 @@
 | `engine.py`  | all of it: starts, local search from each, iteration of the best, weights         |
 | `setting.py` | the task: scores, prices, knowledge, refusals                                     |
 | `blocks.py`  | the task where nodes are blocks of columns, and the search for it                 |
+| `counts.py`  | the task where the levels of all nodes are counted, and the search for it         |
 | `price.py`   | what an edge has to be worth, judged by the data                                  |
 | `starts.py`  | orders to start from; the one in layers, under equal variances                    |
 | `graph.py`   | a graph under search; its score, suspects and weights; the best parts of several  |
@@ -48,6 +49,7 @@ __path__ = compiled_first(__path__)
 
 # Only now: the kernels are found by way of the path.
 from analyticdag.search.blocks import BlockResult, search_blocks
+from analyticdag.search.counts import Counts, search_counts
 from analyticdag.search.engine import (
     Contribution,
     Interrupted,
@@ -61,6 +63,7 @@ from analyticdag.search.setting import default_gamma, edge_penalty, graph_score
 __all__ = [
     "BlockResult",
     "Contribution",
+    "Counts",
     "Interrupted",
     "SearchResult",
     "block_prices",
@@ -69,6 +72,7 @@ __all__ = [
     "effect_price",
     "graph_score",
     "search_blocks",
+    "search_counts",
     "search_orders",
     "select_parents",
 ]

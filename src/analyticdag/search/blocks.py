@@ -42,15 +42,14 @@ from analyticdag.search.price import (
 from analyticdag.search.setting import Setting, checked_knowledge, edge_penalty
 from analyticdag.search.steps.given import PATIENT
 
-__all__ = ["BlockResult", "BlockSetting", "make_block_setting", "search_blocks"]
+__all__ = ["BlockResult", "BlockSetting", "block_result", "make_block_setting", "search_blocks"]
 
 
 @dataclass(frozen=True)
 class BlockResult:
-    """The best graph of blocks; `gains` are what its edges are worth, by source and target."""
+    """The best graph of blocks."""
 
     adjacency: BoolArray
-    gains: FloatArray
     score: float
     price: float  # of an edge between single columns
     gamma: float
@@ -186,19 +185,17 @@ def search_blocks(
             runs = work.iterated(setting, runs)
     except KeyboardInterrupt:
         work.interrupted = True
-    return _result(setting, work, runs)
+    return block_result(runs, work, setting.penalty)
 
 
-def _result(setting: BlockSetting, work: Work, runs: list[Run]) -> BlockResult:
+def block_result(runs: list[Run], work: Work, price: float) -> BlockResult:
     """The best run, and what is to be known about it."""
-    best, price = runs[0], setting.penalty
-    adjacency = best.graph.adjacency
+    best, n = runs[0], work.moments.n_samples
     return BlockResult(
-        adjacency=adjacency,
-        gains=setting.gains(adjacency),
+        adjacency=best.graph.adjacency,
         score=best.iterated,
         price=price,
-        gamma=gamma_of(price, setting.n_samples, setting.n_nodes),
+        gamma=gamma_of(price, n, len(best.graph.order)),
         start=best.label,
         returns=returns(runs),
         contributions=tuple(contribution(run) for run in runs),

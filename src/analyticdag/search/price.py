@@ -137,7 +137,7 @@ def _exceeded(price: float, freedom: int) -> float:
     return price * freedom  # an edge this dear is never bought
 
 
-def as_single(gains: FloatArray, freedom: IntArray) -> FloatArray:
+def as_single(gains: FloatArray, freedom: IntArray | FloatArray) -> FloatArray:
     """Return gains of blocks as those of single columns that accidents exceed as rarely."""
     rarity = np.maximum(chi2.sf(gains, freedom), _RAREST)
     return chi2.isf(rarity, 1)

@@ -31,7 +31,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit
 
-from analyticdag._typing import FloatArray, IntArray
+from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.graphs import topological_order
 
 MechanismName: TypeAlias = Literal["linear", "bent", "conditional", "mlp", "gp", "additive"]
@@ -175,6 +175,22 @@ def _shares(kind: str, rng: np.random.Generator) -> FloatArray:
     """Draw the shares of the levels: half even, half by chance."""
     n_levels = 2 if kind == "yes/no" else int(rng.integers(_LEVELS[0], _LEVELS[1] + 1))
     return 0.5 / n_levels + 0.5 * rng.dirichlet(np.ones(n_levels))
+
+
+def draw_by_tables(
+    graph: BoolArray, n_samples: int, concentration: float, rng: np.random.Generator
+) -> IntArray:
+    """Draw levels of a graph, two to four a column: every combination of parents has shares of its
+    own, from a Dirichlet distribution of this concentration. Small ones make strong effects."""
+    levels = rng.integers(2, 5, len(graph))
+    codes = np.zeros((n_samples, len(graph)), dtype=np.int64)
+    for j in topological_order(graph):
+        parents = np.flatnonzero(graph[:, j])
+        combination = np.unique(codes[:, parents], axis=0, return_inverse=True)[1].ravel()
+        shares = rng.dirichlet(np.full(levels[j], concentration), combination.max() + 1)
+        ends = np.cumsum(shares, axis=1)[combination, :-1]
+        codes[:, j] = (rng.random((n_samples, 1)) > ends).sum(axis=1)
+    return codes
 
 
 def _cut(x: FloatArray, shares: FloatArray) -> IntArray:

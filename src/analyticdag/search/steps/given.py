@@ -3,7 +3,7 @@
 Tables are flat: entry [i, j] of a table with d columns is table[i * d + j]. A record keeps the
 arrays alive and holds, compiled, pointers to their first entries.
 
-    Data      covariances, rows behind every node, edges that may not or must exist
+    Data      covariances or levels, rows behind every node, edges that may not or must exist
     Rules     what a parent must be worth, and how many there may be
     Stop      a request to end early
 """
@@ -96,10 +96,22 @@ class Data:
     forbidden: cython.p_uchar  # [i, j] speaks about the edge i -> j
     requires: cython.bint
     required: cython.p_uchar
+    plain: cython.bint  # whether every node is a column, and none of these:
     blocks: cython.bint  # whether some nodes are blocks
     first: cython.p_longlong  # of the columns of a node
     size: cython.p_longlong  # how many columns a node has
     square: cython.p_longlong  # where the covariances within each block begin, block after block
+    counts: cython.bint  # whether nodes are scored by counts (`counts.py`)
+    rows: cython.Py_ssize_t  # rows that differ
+    X: cython.p_uchar  # level of node i in row r: X[i * rows + r]
+    times: cython.p_longlong  # how often each row comes
+    levels: cython.p_longlong  # how many levels a node has
+    room: cython.Py_ssize_t  # cells that a table of counts may have
+    n_log_n: cython.p_double  # of every whole number up to n
+    code: cython.p_longlong  # of a node as a parent; zero for nobody, node d
+    target_code: cython.p_longlong  # of a node with parents
+    kept_keys: cython.p_longlong  # of scores, each combined with its value
+    kept_values: cython.p_longlong
     arrays: object  # what the pointers point to
 
     def __init__(
@@ -111,6 +123,7 @@ class Data:
         forbidden: Any = None,
         required: Any = None,
         sizes: Any = None,
+        counts: Any = None,
     ) -> None:
         self.d = self.columns = len(n)
         self.S, self.at, self.n, self.floor = floats(S), integers(at), floats(n), floats(floor)
@@ -124,7 +137,16 @@ class Data:
             first, square = np.cumsum(sizes) - sizes, np.cumsum(sizes**2) - sizes**2
             self.columns, self.size = int(sizes.sum()), integers(sizes)
             self.first, self.square = integers(first), integers(square)
-        self.arrays = (S, at, n, floor, forbidden, required, sizes, first, square)
+        self.counts = counts is not None
+        self.plain = not (self.blocks or self.counts)
+        if self.counts:
+            self.rows, self.room = len(counts.times), counts.room
+            self.X, self.times = marks(counts.X), integers(counts.times)
+            self.levels, self.n_log_n = integers(counts.levels), floats(counts.n_log_n)
+            self.code, self.target_code = integers(counts.code), integers(counts.target_code)
+            self.kept_keys = integers(counts.kept.keys)
+            self.kept_values = integers(counts.kept.values)
+        self.arrays = (S, at, n, floor, forbidden, required, sizes, first, square, counts)
 
 
 @cython.part

@@ -65,7 +65,7 @@ def load(data: Data, state: State, work: Regression, node: cython.Py_ssize_t) ->
     d = state.d
     k = state.count[node]
     mine = node * state.width
-    if data.blocks or k > state.pool_room[node]:  # its factor is not kept, or found no room
+    if not data.plain or k > state.pool_room[node]:  # its factor is not kept, or found no room
         regress(data, work, node, state.parents, mine, k)
         return
     for a in range(work.size):
@@ -114,7 +114,7 @@ def store(
     for a in range(k):
         state.parents[node * state.width + a] = work.members[a]
     renew_ties(data, rules, state, work, node)
-    if data.blocks:
+    if not data.plain:
         return
     for i in range(d):
         state.link[node * d + i] = work.link[i]

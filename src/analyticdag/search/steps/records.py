@@ -4,7 +4,8 @@ One search takes two d x d tables of floats and one of bytes beside the data; th
 pool and take sum_j |pa_j|^2 / 2. Tables are reserved with `np.empty` and `np.zeros`, which use
 memory only where something is written: generous widths cost nothing.
 
-    Regression, BlockWork        the workplace of one regression
+    Regression                   the workplace of one regression; of blocks (BlockWork); by counts
+                                 (CountWork)
     State                        the graph under search, and what is kept of its regressions
     Plan, Undo, Queue            a move, the way back, who is to move next
     Memory                       all of it
@@ -23,6 +24,9 @@ from analyticdag.search.steps.given import floats, integers, marks
 NONE = 0
 WANTED = 1
 PARENT = 2
+# Scores by counts that are kept, a power of two: 16 MB at most. With 100 nodes a search asks for
+# hundreds of thousands.
+SLOTS = 1048576
 
 
 def nodes_with_parents(rows: int, width: int) -> tuple[Any, Any, Any]:
@@ -60,6 +64,24 @@ class BlockWork:
 
 
 @cython.cclass
+class CountWork:
+    """What a regression holds where scores are counted (`counts.py`)."""
+
+    key: cython.longlong  # of the node and its members
+    held: cython.longlong  # the key whose combinations are at hand
+    number: cython.Py_ssize_t  # of combinations that come in the rows
+    states: cython.double  # of combinations that there could be
+    combination: cython.p_longlong  # of each row
+    cells: cython.p_longlong  # scratch: a table of counts
+    arrays: object
+
+    def __init__(self, counts: Any) -> None:
+        combination, cells = np.zeros(len(counts.times), np.int64), np.empty(counts.room, np.int64)
+        self.arrays, self.key, self.held = (combination, cells), 0, 0
+        self.combination, self.cells = integers(combination), integers(cells)
+
+
+@cython.cclass
 class Regression:
     """The regression of one node on members that come and go; the first `size` of them count.
 
@@ -90,6 +112,7 @@ class Regression:
     spread: cython.p_double
     direction: cython.p_double  # scratch: covariance of that residual with every variable
     block: BlockWork  # instead of all this from `factor` on, where nodes are blocks
+    count: CountWork  # the same, where nodes are scored by counts
     arrays = cython.declare(dict, visibility="readonly")
 
     def __init__(self, d: cython.Py_ssize_t, width: cython.Py_ssize_t, sizes: Any = None) -> None:
@@ -239,8 +262,12 @@ class Memory:
     mover = cython.declare(Regression, visibility="readonly")  # of the node that moves
     passed: Regression  # of the node that it passes
 
-    def __init__(self, order: Any, width: cython.Py_ssize_t, sizes: Any = None) -> None:
+    def __init__(
+        self, order: Any, width: cython.Py_ssize_t, sizes: Any = None, counts: Any = None
+    ) -> None:
         d = len(order)
         self.state, self.plan, self.undo = State(order, width), Plan(d, width), Undo(order, width)
         self.queue = Queue(d)
         self.mover, self.passed = Regression(d, width, sizes), Regression(d, width, sizes)
+        if counts is not None:
+            self.mover.count, self.passed.count = CountWork(counts), CountWork(counts)

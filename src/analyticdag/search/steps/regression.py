@@ -4,7 +4,8 @@
 factorisation. Growing takes the candidate that explains most; shrinking drops the member that is
 missed least. Both only take steps that lower the score, so the alternation ends. There is no limit
 on the number of parents except `Rules.cap`. Required parents are put in first and never dropped.
-Where nodes are blocks of columns, `blocks.py` does the arithmetic.
+Where nodes are blocks of columns, `blocks.py` does the arithmetic, and `counts.py` where the levels
+of all nodes are counted.
 """
 
 from __future__ import annotations
@@ -19,6 +20,15 @@ from analyticdag.search.steps.blocks import (
     toggle_block,
     weakest_block,
     with_block,
+)
+from analyticdag.search.steps.counts import (
+    begin_counts,
+    best_count,
+    count_score,
+    count_value,
+    toggle_count,
+    weakest_count,
+    with_count,
 )
 from analyticdag.search.steps.given import COLLINEAR, GAIN, Data, Rules, Stop, forbidden, required
 from analyticdag.search.steps.records import Regression, State
@@ -46,6 +56,9 @@ def clear(data: Data, work: Regression, node: cython.Py_ssize_t) -> cython.void:
     work.size, work.node, work.at = 0, node, at
     if data.blocks:
         begin_block(data, work, node)
+        return
+    if data.counts:
+        begin_counts(data, work, node)
         return
     for i in range(d):
         link[i] = S[at + node * d + i]
@@ -171,6 +184,9 @@ def toggle(data: Data, work: Regression, p: cython.Py_ssize_t) -> cython.void:
     if data.blocks:
         toggle_block(data, work, p)
         return
+    if data.counts:
+        toggle_count(data, work, p)
+        return
     w = work.direction
     link = work.link
     spread = work.spread
@@ -202,6 +218,8 @@ def score(data: Data, rules: Rules, work: Regression) -> cython.double:
     """Score of the node with its members: misfit and price."""
     if data.blocks:
         return block_score(data, rules, work)
+    if data.counts:
+        return count_score(data, rules, work)
     residual = work.link[work.node]
     units = residual / rules.noise if rules.equal else log(max(residual, COLLINEAR))
     total: cython.double = data.n[work.node] * units + rules.penalty * work.size
@@ -218,9 +236,11 @@ def hurdle(rules: Rules, node: cython.Py_ssize_t, residual: cython.double) -> cy
 
 @cython.part
 def bar_of(data: Data, rules: Rules, work: Regression) -> cython.double:
-    """What a further member must explain; of blocks, the misfit that it must lead below."""
+    """What a further member must explain; of blocks and counts, what it must lead below."""
     if data.blocks:
         return misfit(data, work) - GAIN
+    if data.counts:
+        return count_value(data, work, data.d, data.d) - GAIN
     return hurdle(rules, work.node, work.link[work.node]) * (1.0 + MARGIN)
 
 
@@ -231,6 +251,9 @@ def wants(
     """Whether u, which is no member, passes the bar and may be one."""
     if data.blocks:
         return not forbidden(data, u, work.node) and with_block(data, rules, work, u) < bar
+    if data.counts:
+        open_: cython.bint = work.slot[u] < 0 and not forbidden(data, u, work.node)
+        return open_ and with_count(data, rules, work, u) < bar
     square = work.link[u] * work.link[u]
     pays: cython.bint = square > bar * work.spread[u] and work.spread[u] > data.floor[u]
     return pays and not forbidden(data, u, work.node)
@@ -239,7 +262,7 @@ def wants(
 @cython.part
 def fits_in(data: Data, work: Regression, p: cython.Py_ssize_t) -> cython.bint:
     """Whether p can become a member; blocks that the members determine explain nothing more."""
-    return data.blocks or work.spread[p] > data.floor[p]
+    return not data.plain or work.spread[p] > data.floor[p]
 
 
 @cython.part
@@ -254,6 +277,8 @@ def best_candidate(
     """The candidate that explains most, if it is worth its price; otherwise -1."""
     if data.blocks:
         return best_block(data, rules, order, work, n_candidates)
+    if data.counts:
+        return best_count(data, rules, order, work, n_candidates)
     link = work.link
     spread = work.spread
     floor = data.floor
@@ -274,6 +299,8 @@ def weakest_member(
     """The member that is missed least, if it is not worth its price; otherwise -1."""
     if data.blocks:
         return weakest_block(data, rules, work)
+    if data.counts:
+        return weakest_count(data, rules, work)
     chosen = -1
     least = 0.0
     for a in range(work.size):

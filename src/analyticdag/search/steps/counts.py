@@ -1,0 +1,189 @@
+"""Scores of nodes by counts: every combination of parents has shares of its own.
+
+With N the counts of the levels of node j in each combination of its parents P, and M their sums,
+
+    score of j  =  -2 Σ N log(N / M)  +  2 (cost(Q r) - cost(Q))  +  penalty |P|
+
+where j has r levels and P has Q combinations. cost(K) is what it takes to describe K shares that
+were learned from n rows: the logarithm of the normaliser of a multinomial distribution, in the
+approximation of Szpankowski and Weinberger (2012). This is quotient normalised maximum likelihood
+(Silander, Leppä-aho, Jääsaari and Roos 2018). Nothing has to be chosen, equivalent graphs have the
+same score, and combinations that hardly ever come cost less than by BIC.
+
+Rows that are alike are one row with a number. A score once counted is kept under a key, the code of
+the node and those of its parents combined by "exclusive or"; a later score may take its slot. All
+searches share what is kept, in several threads: the key is kept combined with the value, so that a
+half-written pair belongs to no key and is counted again.
+"""
+
+from __future__ import annotations
+
+from analyticdag._compiled import cython
+from analyticdag._compiled.libc import log, log1p, sqrt
+from analyticdag.search.steps.given import GAIN, Data, Rules, forbidden, required
+from analyticdag.search.steps.records import SLOTS, Regression
+
+# Scores are kept as whole numbers of this fraction, far below GAIN, up to 5e11.
+FRACTION = 16777216.0
+# Score of a table with more cells than there is room for.
+CROWDED = 1e11
+
+
+@cython.part
+def begin_counts(data: Data, work: Regression, node: cython.Py_ssize_t) -> cython.void:
+    """Begin with no members."""
+    work.count.key = data.target_code[node]
+
+
+@cython.part
+def cost(n: cython.double, shares: cython.double) -> cython.double:
+    """What it costs to describe so many shares of n rows, within 0.1 of the exact sum."""
+    if shares <= 1.0:
+        return 0.0
+    a = shares / n
+    above = 2.0 / a / (sqrt(1.0 + 4.0 / a) + 1.0)  # C - 1, where C is as in the paper
+    found: cython.double = n * (log(a) + (a + 2.0) * log1p(above) - 1.0 / (1.0 + above))
+    found -= 0.5 * log(1.0 + above + 2.0 / a)
+    return found
+
+
+@cython.part
+def combine_members(data: Data, work: Regression, skipped: cython.Py_ssize_t) -> cython.void:
+    """Number the combinations of the members, but for one, that come in the rows."""
+    key = work.count.key ^ data.code[skipped]
+    if work.count.held == key:
+        return
+    rows, combination, label = data.rows, work.count.combination, work.count.cells
+    number: cython.Py_ssize_t = 1
+    states: cython.double = 1.0
+    for r in range(rows):
+        combination[r] = 0
+    for a in range(work.size):
+        p = work.members[a]
+        if p == skipped:
+            continue
+        levels, at = data.levels[p], p * rows
+        for c in range(number * levels):
+            label[c] = -1
+        number = 0
+        for r in range(rows):
+            c = combination[r] * levels + data.X[at + r]
+            if label[c] < 0:
+                label[c] = number
+                number += 1
+            combination[r] = label[c]
+        states *= levels
+    work.count.held, work.count.number, work.count.states = key, number, states
+
+
+@cython.part
+def counted_value(data: Data, work: Regression, extra: cython.Py_ssize_t) -> cython.double:
+    """Score of the node, prices left out, given the combinations at hand and one more parent."""
+    d, rows, own = data.d, data.rows, data.levels[work.node]
+    cells, combination, number = work.count.cells, work.count.combination, work.count.number
+    states: cython.double = work.count.states
+    mine, other = work.node * rows, extra * rows
+    if extra < d:
+        levels = data.levels[extra]
+        if number * levels * own > data.room:
+            return CROWDED
+        for c in range(number * levels * own):
+            cells[c] = 0
+        for r in range(rows):
+            c = (combination[r] * levels + data.X[other + r]) * own + data.X[mine + r]
+            cells[c] += data.times[r]
+        number, states = number * levels, states * levels
+    else:
+        for c in range(number * own):
+            cells[c] = 0
+        for r in range(rows):
+            cells[combination[r] * own + data.X[mine + r]] += data.times[r]
+    total: cython.double = 0.0
+    for c in range(number):
+        together: cython.longlong = 0
+        for b in range(own):
+            count = cells[c * own + b]
+            total -= data.n_log_n[count]
+            together += count
+        total += data.n_log_n[together]
+    n = data.n[work.node]
+    return 2.0 * (total + cost(n, states * own) - cost(n, states))
+
+
+@cython.part
+def count_value(
+    data: Data, work: Regression, skipped: cython.Py_ssize_t, extra: cython.Py_ssize_t
+) -> cython.double:
+    """Score of the node, prices left out, without one of the members and with one more parent.
+
+    `Data.d` stands for nobody.
+    """
+    key = work.count.key ^ data.code[skipped] ^ data.code[extra]
+    slot = key & (SLOTS - 1)
+    value = data.kept_values[slot]
+    if data.kept_keys[slot] != key ^ value:
+        combine_members(data, work, skipped)
+        value = cython.cast(cython.longlong, counted_value(data, work, extra) * FRACTION)
+        data.kept_values[slot], data.kept_keys[slot] = value, key ^ value
+    return value / FRACTION
+
+
+@cython.part
+def count_score(data: Data, rules: Rules, work: Regression) -> cython.double:
+    """Score of the node given the members."""
+    return count_value(data, work, data.d, data.d) + rules.penalty * work.size
+
+
+@cython.part
+def with_count(data: Data, rules: Rules, work: Regression, p: cython.Py_ssize_t) -> cython.double:
+    """Score of the node if p came to the members, the prices of the others left out."""
+    return count_value(data, work, data.d, p) + rules.penalty
+
+
+@cython.part
+def toggle_count(data: Data, work: Regression, p: cython.Py_ssize_t) -> cython.void:
+    """Put p into the members, or take it out if it is one."""
+    gone = work.slot[p]
+    work.count.key = work.count.key ^ data.code[p]
+    if gone < 0:
+        work.members[work.size], work.slot[p] = p, work.size
+        work.size += 1
+        return
+    work.slot[p], work.size = -1, work.size - 1
+    for a in range(gone, work.size):
+        work.members[a] = work.members[a + 1]
+        work.slot[work.members[a]] = a
+
+
+@cython.part
+def best_count(
+    data: Data,
+    rules: Rules,
+    order: cython.p_longlong,
+    work: Regression,
+    n_candidates: cython.Py_ssize_t,
+) -> cython.Py_ssize_t:
+    """The candidate that lowers the score most, if one does; otherwise -1."""
+    chosen = -1
+    best = count_value(data, work, data.d, data.d) - GAIN
+    for t in range(n_candidates):
+        i = order[t]
+        if work.slot[i] < 0 and not forbidden(data, i, work.node):
+            there = with_count(data, rules, work, i)
+            if there < best:
+                best, chosen = there, i
+    return chosen
+
+
+@cython.part
+def weakest_count(data: Data, rules: Rules, work: Regression) -> cython.Py_ssize_t:
+    """The member whose going lowers the score most, if one does; otherwise -1."""
+    best = count_value(data, work, data.d, data.d) - GAIN
+    chosen = -1
+    for a in range(work.size):
+        i = work.members[a]
+        if not required(data, i, work.node):
+            there = count_value(data, work, i, data.d) - rules.penalty
+            if there < best:
+                best, chosen = there, i
+    return chosen
