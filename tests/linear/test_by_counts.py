@@ -214,3 +214,11 @@ def test_ctrl_c_in_that_search_keeps_the_graph_before(
     with pytest.raises(KeyboardInterrupt), pytest.warns(NotConvergedWarning):
         model.fit(words(np.column_stack([a, b])))
     assert len(model.edges_) == 1
+
+
+def test_batches_are_counted_as_the_table() -> None:
+    data = words(by_tables()[1])
+    whole = AnalyticDAG(n_jobs=1).fit(data)
+    parts = AnalyticDAG(n_jobs=1).fit(data[k : k + 700] for k in range(0, len(data), 700))
+    assert parts.trace_.plan.startswith(BY_COUNTS)
+    assert {e[:2] for e in parts.edges_} == {e[:2] for e in whole.edges_}

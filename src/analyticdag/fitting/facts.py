@@ -33,7 +33,7 @@ class Facts(Protocol):
     @property
     def two_valued(self) -> BoolArray: ...  # noqa: D102  (which columns have two values)
     @property
-    def has_cuts(self) -> bool: ...  # noqa: D102  (whether columns can be read as cuts)
+    def has_rows(self) -> bool: ...  # noqa: D102  (whether there are rows to ask)
     @property
     def too_many(self) -> BoolArray: ...  # noqa: D102  (which columns have levels beyond counting)
     def counted(self, k: int) -> tuple[FloatArray, FloatArray]:
@@ -61,14 +61,9 @@ class RowFacts:
         return none_yet.with_rows(self.values).two_valued
 
     @property
-    def has_cuts(self) -> bool:
-        """Whether columns can be read as cuts: not where each has rows of its own."""
+    def has_rows(self) -> bool:
+        """Whether rows can be asked about all columns: not where each has rows of its own."""
         return self.perturbed is None
-
-    @property
-    def can_be_counted(self) -> bool:
-        """Whether every row counts once, for every column."""
-        return self.weights is None and self.perturbed is None
 
     @property
     def too_many(self) -> BoolArray:
@@ -104,8 +99,8 @@ class SumFacts:
         return self.tally.levels.two_valued
 
     @property
-    def has_cuts(self) -> bool:
-        """Whether columns can be read as cuts: their fourth moments are those of the sample."""
+    def has_rows(self) -> bool:
+        """Whether there is a sample of the rows."""
         return self.sample is not None
 
     @property

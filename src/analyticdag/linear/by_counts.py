@@ -26,7 +26,7 @@ import numpy as np
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.fitting.design import COUNTS, LEVELS, Reading
-from analyticdag.fitting.facts import RowFacts, facts_of
+from analyticdag.fitting.facts import facts_of
 from analyticdag.fitting.finish import Finished
 from analyticdag.graphs import topological_order
 from analyticdag.linear.misfit import LEAST_BESIDE_LEVELS
@@ -39,7 +39,8 @@ from analyticdag.search.counts import MOST_LEVELS, Counts, search_counts
 
 logger = logging.getLogger(__name__)
 
-# Only rows without gaps are counted, and not where more than a fifth have some.
+# Only rows without gaps are counted, and not where more than a fifth have some. Of more rows than
+# memory holds it is the sample of at most 100,000 that is counted (`fitting/rows.py`).
 _COMPLETE = 0.8
 # The logistic equations: a ridge so small that it matters only where a level never comes with
 # another, and the change of the likelihood at which they are solved.
@@ -95,19 +96,24 @@ def counts_instead(fit: Fit, additive: BoolArray) -> Read | None:
 def _counts(fit: Fit) -> Counts | None:
     """Return the counts of a table in which every column is discrete; None of any other."""
     facts, design = facts_of(fit.plain or fit.statistics), fit.design
-    if design is None or not isinstance(facts, RowFacts) or not facts.can_be_counted:
+    if design is None or facts is None or not facts.has_rows:
         return None
     if fit.options.traits.score not in (None, "unequal"):
         return None  # the loss reads scales, which levels do not have
     if not (design.discrete | fit.statistics.constant).all():
         return None
-    rows = facts.values[~np.isnan(facts.values).any(axis=1)]
-    if len(rows) < max(_COMPLETE * len(facts.values), 2):
+    return facts.ask(_counted)
+
+
+def _counted(values: FloatArray, weights: FloatArray | None) -> Counts | None:
+    """Count rows without gaps; None where there are too few of them, or too many levels."""
+    rows = values[~np.isnan(values).any(axis=1)]
+    if weights is not None or len(rows) < max(_COMPLETE * len(values), 2):
         return None
-    codes = [np.unique(column, return_inverse=True)[1] for column in rows.T]
-    if max(int(one.max()) for one in codes) >= MOST_LEVELS:
+    levels = [np.unique(column, return_inverse=True)[1] for column in rows.T]
+    if max(int(one.max()) for one in levels) >= MOST_LEVELS:
         return None
-    return Counts.of(np.column_stack(codes))
+    return Counts.of(np.column_stack(levels))
 
 
 def additive_length(counts: Counts, graph: BoolArray, naming: float) -> float:

@@ -126,6 +126,7 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
     reads yes/no and ordered columns by their levels and as cuts of normal variables, and takes the
     better graph; a category enters as one (`fitting.design`), with a strength between 0 and 1 for
     the weight of an edge, and coefficients as its `parts`. On yes/no a weight is a change of share.
+    Where all columns are discrete, parents that act together are found by counts (`search.counts`).
 
     Attributes
     ----------
