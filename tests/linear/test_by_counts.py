@@ -17,7 +17,7 @@ from analyticdag.graphs import is_dag
 from analyticdag.io import load_run, record_of, save_run
 from analyticdag.linear import learn
 from analyticdag.linear.by_counts import additive_length
-from analyticdag.search.counts import Counts
+from analyticdag.search.counts import LevelCounts
 from analyticdag.simulate import random_dag, simulate
 from analyticdag.simulate.mechanisms import draw_by_tables
 
@@ -82,7 +82,7 @@ def test_additive_equations_are_those_of_scikit_learn() -> None:
     from sklearn.linear_model import LogisticRegression
 
     levels = by_tables(400)[1][:, :4]
-    counts, graph = Counts.of(levels), np.zeros((4, 4), bool)
+    counts, graph = LevelCounts.of(levels), np.zeros((4, 4), bool)
     graph[[0, 1], 3] = True
     onehot = np.column_stack([np.eye(counts.levels[p])[levels[:, p], 1:] for p in (0, 1)])
     fitted = LogisticRegression(C=100.0, tol=1e-8, max_iter=10_000).fit(onehot, levels[:, 3])
@@ -109,7 +109,7 @@ def test_a_weak_edge_is_less_probable_and_near_the_border() -> None:
     a = rng.integers(0, 3, 600)
     strong = np.where(rng.random(600) < 0.8, a, rng.integers(0, 3, 600))
     weak = np.where(rng.random(600) < 0.17, a, rng.integers(0, 3, 600))
-    counts = Counts.of(np.column_stack([a, strong, weak]))
+    counts = LevelCounts.of(np.column_stack([a, strong, weak]))
     graph = np.zeros((3, 3), bool)
     graph[0, 1:] = True
     gains, strengths = counts.single_gains(graph), counts.strengths(graph)

@@ -11,7 +11,7 @@ from scipy.special import gammaln, logsumexp
 from search_reference import use_kernels
 
 from analyticdag.graphs import is_dag, to_cpdag, topological_order
-from analyticdag.search.counts import Counts, make_count_setting, search_counts
+from analyticdag.search.counts import LevelCounts, make_count_setting, search_counts
 from analyticdag.search.engine import open_search
 from analyticdag.search.steps.counts import cost
 from analyticdag.simulate import random_dag
@@ -68,7 +68,7 @@ def test_moves_keep_the_scores_of_the_definition(
 ) -> None:
     kernels = use_kernels(kind, monkeypatch)
     _, levels = drawn(80, 5)
-    setting = make_count_setting(Counts.of(levels), 6.0, None, None, None)
+    setting = make_count_setting(LevelCounts.of(levels), 6.0, None, None, None)
     rng, stop = np.random.default_rng(1), kernels.Stop()
     search, rules = open_search(setting, rng.permutation(5), stop), setting.rules()
     ends = []
@@ -89,7 +89,7 @@ def test_moves_keep_the_scores_of_the_definition(
 
 def test_equivalent_graphs_have_the_same_score() -> None:
     _, levels = drawn()
-    setting = make_count_setting(Counts.of(levels), None, None, None, None)
+    setting = make_count_setting(LevelCounts.of(levels), None, None, None, None)
     chain = np.zeros((6, 6), bool)
     chain[0, 1] = chain[1, 2] = True
     others = [chain.T, np.zeros((6, 6), bool)]
@@ -101,7 +101,7 @@ def test_equivalent_graphs_have_the_same_score() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_no_order_of_four_nodes_has_a_better_graph(seed: int) -> None:
     _, levels = drawn(400, 4, seed)
-    counts = Counts.of(levels)
+    counts = LevelCounts.of(levels)
     found = search_counts(counts, starts={"a": np.arange(4)}, random_state=0, n_jobs=1)
     setting = make_count_setting(counts, found.price, None, None, None)
     best = np.inf
@@ -120,13 +120,13 @@ def test_parents_that_act_only_together_are_found_from_their_order() -> None:
     rng = np.random.default_rng(3)
     a, b = (rng.random((2, 3000)) < [[0.4], [0.3]]).astype(np.int64)
     levels = np.column_stack([a, b, (a ^ b) ^ (rng.random(3000) < 0.1)])
-    found = search_counts(Counts.of(levels), starts={"a": np.arange(3)}, random_state=0)
+    found = search_counts(LevelCounts.of(levels), starts={"a": np.arange(3)}, random_state=0)
     assert found.adjacency.tolist() == [[0, 0, 1], [0, 0, 1], [0, 0, 0]]
 
 
 def test_larger_graphs_are_found() -> None:
     graph, levels = drawn(20_000, 15, 4)
-    found = search_counts(Counts.of(levels), starts={"a": np.arange(15)}, random_state=0)
+    found = search_counts(LevelCounts.of(levels), starts={"a": np.arange(15)}, random_state=0)
     assert is_dag(found.adjacency)
     truth, seen = (one | one.T for one in (graph, found.adjacency))
     assert (truth != seen).sum() / 2 <= 1
@@ -134,7 +134,7 @@ def test_larger_graphs_are_found() -> None:
 
 def test_rows_that_are_alike_count_as_often_as_they_come() -> None:
     _, levels = drawn(50)
-    counts, twice = Counts.of(levels), Counts.of(np.repeat(levels, 2, axis=0))
+    counts, twice = LevelCounts.of(levels), LevelCounts.of(np.repeat(levels, 2, axis=0))
     assert twice.n_samples == 100
     assert len(twice.times) == len(counts.times) <= 50
     parents = np.array([1, 2])
@@ -143,7 +143,7 @@ def test_rows_that_are_alike_count_as_often_as_they_come() -> None:
 
 def test_neither_threads_nor_the_order_of_nodes_change_the_class() -> None:
     _, levels = drawn(1500, 8, 2)
-    counts, order = Counts.of(levels), np.random.default_rng(0).permutation(8)
+    counts, order = LevelCounts.of(levels), np.random.default_rng(0).permutation(8)
     starts = {str(k): np.random.default_rng(k).permutation(8) for k in range(4)}
     one, two = (
         search_counts(counts, starts=starts, random_state=0, n_jobs=jobs) for jobs in (1, 2)
@@ -164,7 +164,7 @@ def test_knowledge_is_obeyed_and_prices_too() -> None:
     allowed[i, j] = allowed[j, i] = False
     free = next(p for p in permutations(range(6), 2) if not (graph | graph.T)[p] and p != (i, j))
     required[free] = True
-    counts, starts = Counts.of(levels), {"a": topological_order(graph)}
+    counts, starts = LevelCounts.of(levels), {"a": topological_order(graph)}
     found = search_counts(
         counts, starts=starts, allowed=allowed, required=required, max_parents=1, random_state=0
     )
@@ -180,7 +180,7 @@ def test_knowledge_is_obeyed_and_prices_too() -> None:
 
 def test_pickled_counts_leave_out_the_scores_that_are_kept() -> None:
     _, levels = drawn(100)
-    counts = Counts.of(levels)
+    counts = LevelCounts.of(levels)
     search_counts(counts, starts={"a": np.arange(6)}, random_state=0)
     blob = pickle.dumps(counts)
     assert len(blob) < 50_000

@@ -41,7 +41,7 @@ from analyticdag._validation import correlations
 from analyticdag.fitting.facts import Facts
 from analyticdag.least_squares import NodeColumns, block_slopes
 from analyticdag.moments import Moments
-from analyticdag.search import Counts
+from analyticdag.search import LevelCounts
 from analyticdag.tables.latent import (
     Cuts,
     cut_columns,
@@ -87,7 +87,7 @@ class Reading:
     design: Design
     moments: Moments
     scores: Scores | None = None
-    counts: Counts | None = None
+    counts: LevelCounts | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,7 +35,7 @@ from analyticdag.linear.probabilities import (
 from analyticdag.linear.readings import varying
 from analyticdag.linear.refine import SearchTable
 from analyticdag.moments import Moments
-from analyticdag.search import Counts, search_blocks, search_counts
+from analyticdag.search import LevelCounts, search_blocks, search_counts
 from analyticdag.search.blocks import BlockSetting, make_block_setting
 from analyticdag.search.counts import CountSetting, make_count_setting
 from analyticdag.search.price import as_single, gamma_of
@@ -130,7 +130,7 @@ class CountJudge:
     excess: float = 1.0  # misfit is not looked at
 
     @classmethod
-    def of(cls, fit: Fit, learned: Learned, counts: Counts) -> CountJudge | None:
+    def of(cls, fit: Fit, learned: Learned, counts: LevelCounts) -> CountJudge | None:
         """Return what the probabilities are made from; None where there are none."""
         if not is_judged(fit, learned):
             return None
@@ -218,10 +218,10 @@ class CountLadderTask(LadderTask):
     """A ladder of graphs by counts: these are of `nodes`, in their order."""
 
     nodes: IntArray
-    counts: Counts
+    counts: LevelCounts
 
     @classmethod
-    def from_counts(cls, fit: Fit, learned: Learned, counts: Counts) -> CountLadderTask:
+    def from_counts(cls, fit: Fit, learned: Learned, counts: LevelCounts) -> CountLadderTask:
         """Return the task of a fit by counts."""
         plain, order = LadderTask.of(fit, learned), SearchTable.of(fit).order
         assert plain is not None

@@ -35,7 +35,7 @@ from analyticdag.linear.readings import Read
 from analyticdag.linear.refine import SearchTable, starting_orders
 from analyticdag.losses import UnequalVariances
 from analyticdag.optimize.trace import SearchRecord
-from analyticdag.search.counts import MOST_LEVELS, Counts, search_counts
+from analyticdag.search.counts import MOST_LEVELS, LevelCounts, search_counts
 
 logger = logging.getLogger(__name__)
 
@@ -93,7 +93,7 @@ def counts_instead(fit: Fit, additive: BoolArray) -> Read | None:
     return Read(Finished(adjacency.astype(np.float64), adjacency), record, reading, why)
 
 
-def _counts(fit: Fit) -> Counts | None:
+def _counts(fit: Fit) -> LevelCounts | None:
     """Return the counts of a table in which every column is discrete; None of any other."""
     facts, design = facts_of(fit.plain or fit.statistics), fit.design
     if design is None or facts is None or not facts.has_rows:
@@ -105,7 +105,7 @@ def _counts(fit: Fit) -> Counts | None:
     return facts.ask(_counted)
 
 
-def _counted(values: FloatArray, weights: FloatArray | None) -> Counts | None:
+def _counted(values: FloatArray, weights: FloatArray | None) -> LevelCounts | None:
     """Count rows without gaps; None where there are too few of them, or too many levels."""
     rows = values[~np.isnan(values).any(axis=1)]
     if weights is not None or len(rows) < max(_COMPLETE * len(values), 2):
@@ -113,10 +113,10 @@ def _counted(values: FloatArray, weights: FloatArray | None) -> Counts | None:
     levels = [np.unique(column, return_inverse=True)[1] for column in rows.T]
     if max(int(one.max()) for one in levels) >= MOST_LEVELS:
         return None
-    return Counts.of(np.column_stack(levels))
+    return LevelCounts.of(np.column_stack(levels))
 
 
-def additive_length(counts: Counts, graph: BoolArray, naming: float) -> float:
+def additive_length(counts: LevelCounts, graph: BoolArray, naming: float) -> float:
     """Return the description length of a table by equations in which effects add up."""
     price, total = math.log(max(counts.n_samples / (2.0 * math.pi), 1.0)), 0.0
     for j in range(len(graph)):
@@ -126,7 +126,7 @@ def additive_length(counts: Counts, graph: BoolArray, naming: float) -> float:
     return total
 
 
-def _additive(counts: Counts, node: int, parents: IntArray) -> tuple[int, float]:
+def _additive(counts: LevelCounts, node: int, parents: IntArray) -> tuple[int, float]:
     """Return how many coefficients a node's logistic equations have, and -2 log likelihood."""
     rows, table = counts.table(node, parents)
     columns = [np.ones(len(table))]

@@ -57,7 +57,7 @@ from analyticdag.noise_shape import Shaped
 from analyticdag.optimize.path import PathState
 from analyticdag.optimize.trace import SearchRecord, Status, Trace
 from analyticdag.orders import canonical_order, consistent_order
-from analyticdag.search import Counts
+from analyticdag.search import LevelCounts
 
 logger = logging.getLogger(__name__)
 
@@ -79,7 +79,7 @@ class Learned:
     seen: Fit | None = None  # the fit with that reading; None where nodes are blocks
 
     @property
-    def counts(self) -> Counts | None:
+    def counts(self) -> LevelCounts | None:
         """What was counted, where the graph was found by counts."""
         return None if self.reading is None else self.reading.counts
 

@@ -49,7 +49,7 @@ __path__ = compiled_first(__path__)
 
 # Only now: the kernels are found by way of the path.
 from analyticdag.search.blocks import BlockResult, search_blocks
-from analyticdag.search.counts import Counts, search_counts
+from analyticdag.search.counts import LevelCounts, search_counts
 from analyticdag.search.engine import (
     Contribution,
     Interrupted,
@@ -63,8 +63,8 @@ from analyticdag.search.setting import default_gamma, edge_penalty, graph_score
 __all__ = [
     "BlockResult",
     "Contribution",
-    "Counts",
     "Interrupted",
+    "LevelCounts",
     "SearchResult",
     "block_prices",
     "default_gamma",

@@ -1,6 +1,6 @@
 """The search where every node is discrete and is scored by counts (`steps/counts.py`).
 
-    Counts.of(levels)               a table of levels, as the kernels read it
+    LevelCounts.of(levels)               a table of levels, as the kernels read it
     search_counts(counts, ...)      the best graph over all orders
 
 It is the search of `engine.py` with another task. Parents may act together in any way: every
@@ -31,7 +31,7 @@ from analyticdag.search.steps.counts import cost
 from analyticdag.search.steps.given import PATIENT
 from analyticdag.search.steps.records import SLOTS
 
-__all__ = ["MOST_LEVELS", "CountSetting", "Counts", "make_count_setting", "search_counts"]
+__all__ = ["MOST_LEVELS", "CountSetting", "LevelCounts", "make_count_setting", "search_counts"]
 
 # Levels are kept as bytes.
 MOST_LEVELS = 256
@@ -51,7 +51,7 @@ class Kept:
 
 
 @dataclass(frozen=True, eq=False)
-class Counts:
+class LevelCounts:
     """The levels of all nodes: rows that differ, and how often each comes."""
 
     X: NDArray[np.uint8]  # (nodes, rows)
@@ -61,7 +61,7 @@ class Counts:
     kept: Kept
 
     @classmethod
-    def of(cls, levels: IntArray) -> Counts:
+    def of(cls, levels: IntArray) -> LevelCounts:
         """Count the rows of a table; the levels of a column are 0, 1, ..."""
         cells = np.ascontiguousarray(levels, np.uint8)
         as_one = cells.view(np.dtype((np.void, cells.shape[1]))).ravel()
@@ -74,7 +74,7 @@ class Counts:
             Kept(),
         )
 
-    def in_order(self, order: IntArray) -> Counts:
+    def in_order(self, order: IntArray) -> LevelCounts:
         """Return the nodes in another order; scores that are kept stay."""
         X, codes = np.ascontiguousarray(self.X[order]), self.codes[:, order]
         return replace(self, X=X, levels=self.levels[order], codes=codes)
@@ -163,7 +163,7 @@ class CountSetting(Setting):
     Covariances are not looked at, and `moments` only know how many rows there are.
     """
 
-    counts: Counts
+    counts: LevelCounts
 
     @property
     def edge_costs(self) -> FloatArray:
@@ -198,7 +198,7 @@ class CountSetting(Setting):
 
 
 def make_count_setting(
-    counts: Counts,
+    counts: LevelCounts,
     price: float | None,
     allowed: BoolArray | None,
     required: BoolArray | None,
@@ -218,7 +218,7 @@ def make_count_setting(
 
 
 def search_counts(
-    counts: Counts,
+    counts: LevelCounts,
     *,
     starts: Mapping[str, ArrayLike],
     gamma: float | Literal["auto"] = "auto",
