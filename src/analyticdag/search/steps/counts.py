@@ -8,7 +8,8 @@ where j has r levels and P has Q combinations. cost(K) is what it takes to descr
 were learned from n rows: the logarithm of the normaliser of a multinomial distribution, in the
 approximation of Szpankowski and Weinberger (2012). This is quotient normalised maximum likelihood
 (Silander, Leppä-aho, Jääsaari and Roos 2018). Nothing has to be chosen, equivalent graphs have the
-same score, and combinations that hardly ever come cost less than by BIC.
+same score, and combinations that hardly ever come cost less than by BIC. Two parents may come at
+once where neither is worth it alone.
 
 Rows that are alike are one row with a number. A score once counted is kept under a key, the code of
 the node and those of its parents combined by "exclusive or"; a later score may take its slot. All
@@ -173,6 +174,35 @@ def best_count(
             if there < best:
                 best, chosen = there, i
     return chosen
+
+
+@cython.part
+def take_pair(
+    data: Data,
+    rules: Rules,
+    order: cython.p_longlong,
+    work: Regression,
+    n_candidates: cython.Py_ssize_t,
+) -> cython.bint:
+    """Take the two candidates that together lower the score most, where one alone does not."""
+    first, second, nobody = -1, -1, data.d
+    best = count_value(data, work, nobody, nobody) - GAIN
+    for s in range(n_candidates):
+        i = order[s]
+        if work.slot[i] >= 0 or forbidden(data, i, work.node):
+            continue
+        toggle_count(data, work, i)
+        for t in range(s):
+            k = order[t]
+            if work.slot[k] < 0 and not forbidden(data, k, work.node):
+                there = count_value(data, work, nobody, k) + 2.0 * rules.penalty
+                if there < best:
+                    best, first, second = there, i, k
+        toggle_count(data, work, i)
+    if first >= 0:
+        toggle_count(data, work, first)
+        toggle_count(data, work, second)
+    return first >= 0
 
 
 @cython.part

@@ -107,6 +107,7 @@ class Data:
     times: cython.p_longlong  # how often each row comes
     levels: cython.p_longlong  # how many levels a node has
     room: cython.Py_ssize_t  # cells that a table of counts may have
+    pairs: cython.bint  # whether two parents may come at once
     n_log_n: cython.p_double  # of every whole number up to n
     code: cython.p_longlong  # of a node as a parent; zero for nobody, node d
     target_code: cython.p_longlong  # of a node with parents
@@ -137,10 +138,10 @@ class Data:
             first, square = np.cumsum(sizes) - sizes, np.cumsum(sizes**2) - sizes**2
             self.columns, self.size = int(sizes.sum()), integers(sizes)
             self.first, self.square = integers(first), integers(square)
-        self.counts = counts is not None
+        self.counts, self.pairs = counts is not None, False
         self.plain = not (self.blocks or self.counts)
         if self.counts:
-            self.rows, self.room = len(counts.times), counts.room
+            self.rows, self.room, self.pairs = len(counts.times), counts.room, counts.pairs
             self.X, self.times = marks(counts.X), integers(counts.times)
             self.levels, self.n_log_n = integers(counts.levels), floats(counts.n_log_n)
             self.code, self.target_code = integers(counts.code), integers(counts.target_code)

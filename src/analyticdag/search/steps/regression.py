@@ -26,6 +26,7 @@ from analyticdag.search.steps.counts import (
     best_count,
     count_score,
     count_value,
+    take_pair,
     toggle_count,
     weakest_count,
     with_count,
@@ -381,4 +382,9 @@ def select(
             i = state.order[t]
             if required(data, i, node) and fits_in(data, work, i):
                 toggle(data, work, i)
-    return grow_shrink(data, rules, state.order, work, node, n_candidates, stop)
+    value = grow_shrink(data, rules, state.order, work, node, n_candidates, stop)
+    while data.pairs and work.size + 2 <= rules.cap and not stop.asked:
+        if not take_pair(data, rules, state.order, work, n_candidates):
+            break
+        value = grow_shrink(data, rules, state.order, work, node, n_candidates, stop)
+    return value
