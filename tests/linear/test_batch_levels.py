@@ -14,11 +14,12 @@ from analyticdag._tables import NamedColumns
 from analyticdag._typing import FloatArray
 from analyticdag.errors import DataError, DataWarning
 from analyticdag.fitting import rows as kept_rows
-from analyticdag.fitting.design import CUTS, LEVELS, Design
+from analyticdag.fitting.design import Design
 from analyticdag.fitting.facts import RowFacts, SumFacts
 from analyticdag.fitting.rows import Rows
 from analyticdag.fitting.tally import MOST_COUNTED, MetLevels, Tally
 from analyticdag.simulate import simulate
+from analyticdag.tables.recipe import CUTS, LEVELS
 
 pandas = pytest.importorskip("pandas")
 N = 3000

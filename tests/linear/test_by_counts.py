@@ -11,12 +11,15 @@ import numpy as np
 import pytest
 
 from analyticdag import AnalyticDAG, Knowledge
+from analyticdag.diagnostics import Level, diagnose
+from analyticdag.effects.known import Known
 from analyticdag.errors import NotConvergedWarning
 from analyticdag.fitting.edges import FixedBy
 from analyticdag.graphs import is_dag
 from analyticdag.io import load_run, record_of, save_run
 from analyticdag.linear import learn
 from analyticdag.linear.by_counts import additive_length
+from analyticdag.report.text import effects, methods
 from analyticdag.search.counts import LevelCounts
 from analyticdag.simulate import random_dag, simulate
 from analyticdag.simulate.mechanisms import draw_by_tables
@@ -128,7 +131,33 @@ def test_the_ladder_is_by_counts_too(model: AnalyticDAG) -> None:
 
 def test_a_run_is_saved_and_read(model: AnalyticDAG, tmp_path: Path) -> None:
     save_run(record_of(model), tmp_path / "run")
-    assert load_run(tmp_path / "run").edges == record_of(model).edges
+    again = load_run(tmp_path / "run")
+    assert again.edges == record_of(model).edges
+    assert again.to_estimator().reading_ == model.reading_ == "counts"
+    assert "Silander et al., 2018" in methods(again)
+    assert effects(again) == "effects of any form"
+
+
+def test_what_parents_do_together_is_no_missing_link(model: AnalyticDAG) -> None:
+    """What linear equations leave of these levels is correlated, and looks like hidden causes."""
+    data = words(by_tables()[1])
+    (check,) = (c for c in diagnose(model, data).checks if c.name == "residual correlation")
+    assert check.level is Level.FINE
+    assert Known.of(model).hidden_pairs == []
+
+
+def test_a_link_that_was_forbidden_shows_in_what_is_left() -> None:
+    rng = np.random.default_rng(8)
+    a = rng.integers(0, 3, 2000)
+    b = np.where(rng.random(2000) < 0.6, a, rng.integers(0, 3, 2000))
+    c, d = rng.integers(0, 2, (2, 2000))
+    e = ((c ^ d) ^ (rng.random(2000) < 0.05)).astype(int)
+    data = words(np.column_stack([a, b, c, d, e]))
+    known = Knowledge(forbidden_edges=[("x0", "x1"), ("x1", "x0")])
+    model = AnalyticDAG(n_jobs=1, knowledge=known).fit(data)
+    assert model.reading_ == "counts"
+    (check,) = (c for c in diagnose(model, data).checks if c.name == "residual correlation")
+    assert check.numbers["pairs"] == [["x0", "x1"]]
 
 
 def test_what_if_and_pickles_work(model: AnalyticDAG) -> None:

@@ -15,13 +15,14 @@ from analyticdag._tables import NamedColumns
 from analyticdag._validation import correlations
 from analyticdag.effects import total_effect
 from analyticdag.errors import DataWarning, IgnoredParameterWarning, ParameterError
-from analyticdag.fitting.design import CUTS, LEVELS, Design
+from analyticdag.fitting.design import Design
 from analyticdag.fitting.facts import RowFacts
 from analyticdag.io import load_run, record_of, save_run
 from analyticdag.knowledge import Knowledge
 from analyticdag.report.page import picture_of
 from analyticdag.simulate import Simulation, simulate
 from analyticdag.stability import bootstrap, bootstrap_effects
+from analyticdag.tables.recipe import CUTS, LEVELS
 
 pandas = pytest.importorskip("pandas")
 

@@ -51,11 +51,16 @@ def shape_advice(X: FloatArray, columns: Sequence[int], names: Sequence[Hashable
 
 
 def check_residual_correlation(
-    residuals: FloatArray, names: Sequence[Hashable], X: FloatArray
+    residuals: FloatArray, names: Sequence[Hashable], X: FloatArray, *, ranks: bool = True
 ) -> Check:
-    """Find pairs whose noise is correlated: something joins them that the graph does not show."""
+    """Find pairs whose noise is correlated: something joins them that the graph does not show.
+
+    Without `ranks` by the residuals as they are: those of levels have no tails, and their ranks
+    depend on the parents.
+    """
     n, d = residuals.shape
-    R = _rank_correlation(residuals, residuals)
+    unit = _unit(stats.rankdata(residuals, axis=0) if ranks else residuals)
+    R = unit.T @ unit
     strong = np.triu(np.abs(R) > _critical(n, d * (d - 1) // 2), 1)
     pairs = [(names[i], names[j]) for i, j in _strongest_first(strong, R)]
     advice = (
@@ -145,13 +150,14 @@ def _ends(edges: Sequence[tuple[Hashable, Hashable]], names: Sequence[Hashable])
 def _rank_correlation(left: FloatArray, right: FloatArray) -> FloatArray:
     """Return Spearman's correlations between the columns of two tables; constant ones have none."""
 
-    def ranks(values: FloatArray) -> FloatArray:
-        r = stats.rankdata(values, axis=0)
-        r -= r.mean(axis=0)
-        size = np.linalg.norm(r, axis=0)
-        return r / np.where(size > 0, size, 1.0)
+    return _unit(stats.rankdata(left, axis=0)).T @ _unit(stats.rankdata(right, axis=0))
 
-    return ranks(left).T @ ranks(right)
+
+def _unit(values: FloatArray) -> FloatArray:
+    """Return columns of mean zero and length one; constant ones are zero."""
+    centred = values - values.mean(axis=0)
+    size = np.linalg.norm(centred, axis=0)
+    return centred / np.where(size > 0, size, 1.0)
 
 
 def _critical(n_samples: int, n_tests: int) -> float:

@@ -38,7 +38,7 @@ from analyticdag.linear.rows import completed
 from analyticdag.losses import covariance
 from analyticdag.moments import Moments
 from analyticdag.tables.look import Look
-from analyticdag.tables.recipe import DISCRETE
+from analyticdag.tables.recipe import COUNTS, DISCRETE
 
 
 def diagnose(
@@ -123,7 +123,7 @@ def _of_lines(
     ]
     return [
         check_tails(residuals, few, names, values),
-        check_residual_correlation(residuals, names, values),
+        check_residual_correlation(residuals, names, values, ranks=not _is_counted(estimator)),
         check_residual_independence(values, residuals, adjacency, few, names, by_shape),
     ]
 
@@ -152,6 +152,8 @@ def _residuals(estimator: Any, values: FloatArray) -> FloatArray:
     A category acts by all of its levels, and is what its scores are otherwise.
     """
     adjacency = np.asarray(estimator.adjacency_matrix_) != 0
+    if _is_counted(estimator):
+        return _left_by_counts(values, adjacency)
     centred, levels = values - values.mean(axis=0), getattr(estimator, "level_columns_", None)
     if levels is None:
         return centred - centred @ weights_on_parents(Moments.of_rows(values), adjacency)
@@ -165,3 +167,25 @@ def _residuals(estimator: Any, values: FloatArray) -> FloatArray:
             slopes = block_slopes(S, causes, np.array([n_columns + j]))
             centred[:, j] -= (columns[:, causes] @ slopes)[:, 0]
     return centred
+
+
+def _is_counted(estimator: Any) -> bool:
+    """Whether every combination of parents was counted."""
+    return getattr(estimator, "reading_", None) == COUNTS
+
+
+def _left_by_counts(values: FloatArray, adjacency: BoolArray) -> FloatArray:
+    """Return what the mean of each combination of parents leaves, in units of its deviation there.
+
+    Parents may act together, and the spread of levels depends on their shares.
+    """
+    left = np.empty_like(values)
+    for j in range(values.shape[1]):
+        _, place, rows = np.unique(
+            values[:, adjacency[:, j]], axis=0, return_inverse=True, return_counts=True
+        )
+        place = place.ravel()
+        own = values[:, j] - (np.bincount(place, values[:, j]) / rows)[place]
+        spread = np.sqrt(np.bincount(place, own**2) / rows)[place]
+        left[:, j] = np.divide(own, spread, out=np.zeros_like(own), where=spread > 0.0)
+    return left

@@ -22,7 +22,7 @@ from analyticdag.effects.levels import LevelColumns, LevelEquations
 from analyticdag.errors import InputError, ParameterError
 from analyticdag.graphs.cpdag import count_members, member_of, open_edges, orientations
 from analyticdag.moments import Moments
-from analyticdag.tables.recipe import Column, Kind
+from analyticdag.tables.recipe import COUNTS, Column, Kind
 
 # With more open edges than this, 2^10 orientations or more are possible: too many to list.
 MOST_OPEN = 10
@@ -55,6 +55,7 @@ class Known:
     categories: frozenset[int] = frozenset()
     levels: LevelColumns | None = None  # of a table with categories; not in a run of old
     columns: tuple[Column, ...] = ()  # how the table was read; nothing of plain numbers
+    counted: bool = False  # whether the graph was found by counts
 
     @classmethod
     def of(cls, model: Any) -> Known:
@@ -80,6 +81,7 @@ class Known:
         varies = model.noise_variances_ > 0
         moments = replace(moments, covariances=moments.covariances * np.outer(varies, varies))
         known = cls.standardised(names, edges, member, moments, model.mean_, model.scale_)
+        known = replace(known, counted=getattr(model, "reading_", None) == COUNTS)
         if model.recipe_ is not None:
             taken = tuple(column for column in model.recipe_.columns if column.taken)
             known = replace(known, columns=taken)
@@ -259,6 +261,8 @@ class Known:
     @cached_property
     def hidden_pairs(self) -> list[tuple[int, int]]:
         """The pairs that look as if they had a common cause that was not measured."""
+        if self.counted:
+            return []  # what linear equations leave is no sign of a cause where none was fitted
         return list(hidden_pairs(self.edges, self.moments))
 
 

@@ -51,9 +51,8 @@ from analyticdag.tables.latent import (
     repaired,
     score_variances,
 )
-from analyticdag.tables.recipe import DISCRETE, Kind
+from analyticdag.tables.recipe import CUTS, DISCRETE, LEVELS, Kind
 
-LEVELS, CUTS, COUNTS = "levels", "cuts", "counts"
 _CUT_KINDS = (Kind.YES_NO, Kind.ORDERED)
 # A category is taken for a cut where its score explains so much of what its levels explain. In 72
 # categories of cut tables the least was 0.95, in 72 of conditional ones half had less than 0.7 and

@@ -53,6 +53,7 @@ class SearchNote:
     gamma: float | None
     min_effect: float | None = None
     excess: float | None = None
+    reading: str | None = None
 
 
 @dataclass(frozen=True)

@@ -202,6 +202,7 @@ def _parameters(estimator: Any) -> dict[str, Any]:
         trace, loss = estimator.trace_, estimator.loss_
         found["search"] = {
             "plan": trace.plan,
+            "reading": getattr(estimator, "reading_", None),
             "gamma": trace.gamma(loss),
             "min_effect": trace.min_effect(loss),
             "excess": plain(getattr(estimator, "excess_", None)),

@@ -158,7 +158,8 @@ def estimator_of(run: Any) -> AnalyticDAG:
     model.moments_, model.mean_ = run.fitted.moments, run.fitted.mean
     model.scale_, model.noise_variances_ = run.fitted.scale, run.fitted.noise
     model._ladder, model._rungs = None, tuple(rung.rung(len(names)) for rung in run.ladder)
-    model.excess_ = (run.parameters.get("search") or {}).get("excess")
+    search = run.parameters.get("search") or {}
+    model.excess_, model.reading_ = search.get("excess"), search.get("reading")
     model.recipe_ = None if run.look is None else run.look.recipe
     model.level_columns_ = levels = run.fitted.levels
     if levels is not None:

@@ -20,7 +20,7 @@ import numpy as np
 
 from analyticdag._typing import BinaryArray, BoolArray, FloatArray
 from analyticdag.effects.levels import LevelColumns, level_names
-from analyticdag.fitting.design import LEVELS, Design, Reading
+from analyticdag.fitting.design import Design, Reading
 from analyticdag.fitting.edges import (
     NEAR,
     Edge,
@@ -37,7 +37,7 @@ from analyticdag.linear.learn import Learned
 from analyticdag.linear.prepare import Fit
 from analyticdag.moments import Moments
 from analyticdag.search.price import as_single
-from analyticdag.tables.recipe import Recipe
+from analyticdag.tables.recipe import LEVELS, Recipe
 
 Parts: TypeAlias = tuple[tuple[str, float], ...]
 

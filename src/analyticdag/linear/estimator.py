@@ -113,11 +113,11 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
     solver: `Columns(schedule=..., start=...)`, `Adam(start=..., device=..., dtype=...)`.
 
     With refine=True the score of the search alone decides which edges stay, and the path is a start
-    of it. In the search an edge costs log n + 4·gamma·log d for n rows and d columns; "auto" is as
-    low as it can be while at most 20 % of the edges that just pay it are expected to be accidents
+    of it. An edge costs log n + 4·gamma·log d for n rows and d columns; "auto" is as low as it can
+    be while at most 20 % of the edges that just pay it are expected to be accidents
     (`search.price`). min_effect="auto" is 0 where the rows agree with the model, and grows with
     what they show of bent equations and pooled populations (`linear.misfit`). A checkpoint keeps
-    paths; an order search begins anew.
+    paths.
 
     missing="em" takes maximum likelihood from the rows as they are, and counts only as many rows as
     the pairs of columns really have (`tables.gaps`). Kinds are "number", "count", "log", "yes/no",
@@ -126,7 +126,7 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
     reads yes/no and ordered columns by their levels and as cuts of normal variables, and takes the
     better graph; a category enters as one (`fitting.design`), with a strength between 0 and 1 for
     the weight of an edge, and coefficients as its `parts`. On yes/no a weight is a change of share.
-    Where all columns are discrete, parents that act together are found by counts (`search.counts`).
+    Of discrete columns alone, parents that act together are found by counts (`search.counts`).
 
     Attributes
     ----------
@@ -161,6 +161,7 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
         `standardize`, else one; or one power of two for all where all are far from one (1e±25).
     moments_ : Moments, the covariances and means that `effects` are computed from.
     level_columns_ : LevelColumns, the moments of a table with categories; None of any other.
+    reading_ : "levels", "cuts" or "counts": how discrete columns were read; None without such.
     recipe_ : Recipe, how the columns become numbers; None where they are numbers.
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn.
     """
@@ -378,7 +379,7 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
         learned = with_sure_claims(learned, judge)
         edges = edges_of(fit, learned, mixed, cpdag)
         self._keep_graph(statistics.names, finished, cpdag, edges)
-        self._judge = judge
+        self._judge, self.reading_ = judge, learned.reading_of(fit)
         self.excess_ = None if judge is None else judge.excess
         self._ladder, self._rungs = ladder_task(fit, learned), None
         self.h_ = float(Acyclicity(fit.options.function).value(finished.weights))

@@ -83,6 +83,11 @@ class Learned:
         """What was counted, where the graph was found by counts."""
         return None if self.reading is None else self.reading.counts
 
+    def reading_of(self, fit: Fit) -> str | None:
+        """Return how discrete columns were read; None without such."""
+        taken = self.reading or next(iter(fit.readings), None)
+        return None if taken is None else taken.name
+
     @property
     def has_blocks(self) -> bool:
         """Whether some nodes are categories: blocks of columns."""

@@ -24,7 +24,7 @@ import numpy as np
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag._validation import correlations
-from analyticdag.fitting.design import CUTS, LEVELS, Design, Reading
+from analyticdag.fitting.design import Design, Reading
 from analyticdag.fitting.finish import Finished
 from analyticdag.graphs import topological_order
 from analyticdag.least_squares import block_slopes, weights_on_parents
@@ -37,6 +37,7 @@ from analyticdag.search import block_prices, effect_price, search_blocks
 from analyticdag.search.blocks import BlockResult
 from analyticdag.search.price import cautious_price, gamma_of
 from analyticdag.tables.latent import MOST, score_correlations
+from analyticdag.tables.recipe import CUTS, LEVELS
 
 logger = logging.getLogger(__name__)
 

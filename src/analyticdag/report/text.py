@@ -12,6 +12,7 @@ from analyticdag.drawing.picture import short_label
 from analyticdag.fitting.edges import FixedBy, kind_of
 from analyticdag.io.run import EdgeRecord, SavedRun
 from analyticdag.losses import loss_traits
+from analyticdag.tables.recipe import COUNTS
 
 CITATION = (
     "Zhang, Z., Ng, I., Gong, D., Liu, Y., Gong, M., Huang, B., Zhang, K., van den Hengel, A., "
@@ -158,7 +159,12 @@ def effects(run: SavedRun) -> str:
     """Say what the model takes effects to be."""
     if "model" in run.parameters:
         return "smooth functions of the causes plus noise"
-    return "linear effects"
+    return "effects of any form" if is_counted(run) else "linear effects"
+
+
+def is_counted(run: SavedRun) -> bool:
+    """Whether every combination of causes was counted, in a table of discrete columns alone."""
+    return (run.parameters.get("search") or {}).get("reading") == COUNTS
 
 
 def is_searched(run: SavedRun) -> bool:
@@ -219,6 +225,14 @@ def methods(run: SavedRun) -> str:
         f"{p.get('constraint', '')} (Zhang et al., 2025), solved by {solver}{refined}."
     )
     search = p.get("search") or {}
+    if is_counted(run):
+        text = (
+            f"{_learned(run, 'discrete')} by a search over causal orders for the shortest "
+            "description of the counts of all levels in every combination of causes (quotient "
+            f"normalised maximum likelihood, Silander et al., 2018; gamma = "
+            f"{_parameter(search['gamma'])}{_least_effect(search)}); {search['plan']}."
+        )
+        return text + _graph_and_assumptions(run, "")
     if search.get("plan"):
         text = (
             f"{learned} by a search over causal orders for the best extended BIC (gamma = "
@@ -227,7 +241,7 @@ def methods(run: SavedRun) -> str:
         )
     if not p.get("refine") and p.get("w_threshold") is not None:
         text += f" Weights below {_parameter(p['w_threshold'])} in absolute value were set to zero."
-    return text + _graph_and_assumptions(run, "linear effects and")
+    return text + _graph_and_assumptions(run, "linear effects and ")
 
 
 def _learned(run: SavedRun, kind: str, scaled: str = "") -> str:
@@ -243,7 +257,7 @@ def _graph_and_assumptions(run: SavedRun, assumed: str) -> str:
     data = sum(not run.cpdag[edge.target, edge.source] for edge in run.edges)
     return (
         f" The graph has {len(run.edges)} edges, {data} of them directed in its equivalence class "
-        f"(CPDAG). The interpretation as causes assumes {assumed} no unmeasured common causes."
+        f"(CPDAG). The interpretation as causes assumes {assumed}no unmeasured common causes."
     )
 
 

@@ -1,6 +1,6 @@
 """The search where every node is discrete and is scored by counts (`steps/counts.py`).
 
-    LevelCounts.of(levels)               a table of levels, as the kernels read it
+    LevelCounts.of(levels)          a table of levels, as the kernels read it
     search_counts(counts, ...)      the best graph over all orders
 
 It is the search of `engine.py` with another task. Parents may act together in any way: every

@@ -57,6 +57,8 @@ class Kind(StrEnum):
 
 # What stands by its levels, whatever these are.
 DISCRETE = (Kind.YES_NO, Kind.ORDERED, Kind.CATEGORY)
+# How a fit reads discrete columns (`fitting/design.py`, `linear/by_counts.py`).
+LEVELS, CUTS, COUNTS = "levels", "cuts", "counts"
 _LEFT_OUT = frozenset({Kind.DATE, Kind.IDENTIFIER, Kind.EMPTY, Kind.COPY, Kind.TEXT})
 # The level of a category that all rare ones, and new ones, belong to.
 OTHER = "(other)"
