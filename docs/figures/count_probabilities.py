@@ -1,6 +1,6 @@
 """Learns the constants of graphs by counts (`analyticdag.linear.blocks`), and checks them.
 
-As mixed_probabilities.py, on Bayesian networks of 6 to 25 discrete columns and 200 to 5,000 rows in
+As mixed_probabilities.py, on Bayesian networks of 6 to 25 discrete columns and 100 to 5,000 rows in
 which every combination of parents has shares of its own. Tables that the other readings describe
 better play no part.
 
@@ -34,7 +34,8 @@ def edges_of(number: int) -> list[list[float]]:
     rng = np.random.default_rng([*SEED, number])
     code, nodes = str(rng.choice(["ER1", "ER2", "SF2"])), int(rng.choice([6, 10, 15, 25]))
     graph = random_dag(code, nodes, rng)
-    n, concentration = int(rng.choice([200, 500, 1500, 5000])), float(rng.choice([0.3, 0.7, 1.5]))
+    n = int(rng.choice([100, 200, 500, 1500, 5000]))
+    concentration = float(rng.choice([0.3, 0.7, 1.5, 4.0]))
     codes = draw_by_tables(graph, n, concentration, rng)
     data = pd.DataFrame(codes, columns=[f"x{k}" for k in range(len(graph))])
     kinds = dict.fromkeys(data.columns, "category")

@@ -19,6 +19,7 @@ from analyticdag.graphs import is_dag
 from analyticdag.io import load_run, record_of, save_run
 from analyticdag.linear import learn
 from analyticdag.linear.by_counts import additive_length
+from analyticdag.report.discrete import COUNTED, weight_notes
 from analyticdag.report.text import effects, methods
 from analyticdag.search.counts import LevelCounts
 from analyticdag.simulate import random_dag, simulate
@@ -67,6 +68,11 @@ def test_so_are_those_of_a_table_of_zeros_and_ones() -> None:
     assert model.trace_.plan.startswith(BY_COUNTS)
     found = model.adjacency_matrix_ != 0
     assert {tuple(edge) for edge in np.argwhere(found).tolist()} == {(0, 2), (1, 2), (2, 3)}
+    edges = {(edge.source, edge.target): edge for edge in model.edges_}
+    assert 0.4 < edges[0, 2].weight < 1.0  # though it does little on average
+    assert abs(dict(edges[0, 2].parts)["on average"]) < 0.2
+    assert dict(edges[2, 3].parts)["on average"] == pytest.approx(0.5, abs=0.1)
+    np.testing.assert_allclose(model.slopes_[2, 3], 0.5, atol=0.1)
 
 
 @pytest.mark.parametrize("mechanism", ["linear", "conditional"])
@@ -91,13 +97,11 @@ def test_additive_equations_are_those_of_scikit_learn() -> None:
     fitted = LogisticRegression(C=100.0, tol=1e-8, max_iter=10_000).fit(onehot, levels[:, 3])
     rows = np.arange(400)
     misfit = -2.0 * np.log(fitted.predict_proba(onehot)[rows, levels[:, 3]]).sum()
-    alone = -2.0 * sum(
-        np.log(np.bincount(levels[:, j])[levels[:, j]] / 400).sum() for j in range(3)
-    )
-    kinds = counts.levels - 1
-    coefficients = kinds[:3].sum() + kinds[3] * (1 + kinds[0] + kinds[1])
+    nobody, kinds = np.empty(0, np.int64), counts.levels - 1
+    alone = sum(counts.misfit(j, nobody) + counts.cost(j, nobody) for j in range(3))
+    coefficients = kinds[3] * (1 + kinds[0] + kinds[1])
     expected = misfit + alone + coefficients * np.log(400 / (2 * np.pi)) + 2 * 7.0
-    assert additive_length(counts, graph, 7.0) == pytest.approx(expected, abs=2.0)
+    assert additive_length(counts, [None] * 4, graph, 7.0) == pytest.approx(expected, abs=2.0)
 
 
 def test_edges_have_strengths_and_probabilities(model: AnalyticDAG) -> None:
@@ -136,6 +140,7 @@ def test_a_run_is_saved_and_read(model: AnalyticDAG, tmp_path: Path) -> None:
     assert again.to_estimator().reading_ == model.reading_ == "counts"
     assert "Silander et al., 2018" in methods(again)
     assert effects(again) == "effects of any form"
+    assert weight_notes(again) == [COUNTED]
 
 
 def test_what_parents_do_together_is_no_missing_link(model: AnalyticDAG) -> None:
@@ -251,3 +256,28 @@ def test_batches_are_counted_as_the_table() -> None:
     parts = AnalyticDAG(n_jobs=1).fit(data[k : k + 700] for k in range(0, len(data), 700))
     assert parts.trace_.plan.startswith(BY_COUNTS)
     assert {e[:2] for e in parts.edges_} == {e[:2] for e in whole.edges_}
+
+
+@pytest.mark.parametrize(("levels", "n"), [(5, 300), (5, 1000), (7, 1000)])
+def test_scales_of_answers_are_not_counted(levels: int, n: int) -> None:
+    """Cuts of normal variables with many levels: one coefficient a parent says it all."""
+    drawn = simulate("ER1", n_nodes=8, n_samples=n, weight_range=(0.6, 1.0), seed=[17, levels])
+    ends = np.quantile(drawn.data, np.arange(1, levels) / levels, axis=0)
+    codes = (drawn.data[:, :, None] > ends.T[None]).sum(axis=2)
+    kinds = dict.fromkeys((f"x{k}" for k in range(8)), "ordered")
+    data = pandas.DataFrame(codes, columns=list(kinds))
+    model = AnalyticDAG(n_jobs=1, kinds=kinds).fit(data)
+    assert model.reading_ in ("levels", "cuts")
+
+
+def test_columns_of_many_levels_are_not_counted() -> None:
+    rng = np.random.default_rng(0)
+    codes = np.clip(np.rint(rng.normal(20, 6, (800, 3))), 0, 40)
+    kinds = dict.fromkeys("abc", "ordered")
+    model = AnalyticDAG(n_jobs=1, kinds=kinds).fit(pandas.DataFrame(codes, columns=list(kinds)))
+    assert model.reading_ != "counts"
+
+
+def test_independent_categories_stay_apart() -> None:
+    codes = np.random.default_rng(0).integers(0, 5, (400, 8))
+    assert not AnalyticDAG(n_jobs=1).fit(words(codes)).edges_

@@ -53,9 +53,16 @@ def exact_cost(n: int, shares: int) -> float:
     return two if shares > 1 else 0.0
 
 
-@pytest.mark.parametrize(("n", "shares"), [(50, 2), (50, 40), (1000, 3), (1000, 64), (200, 2000)])
+@pytest.mark.parametrize(("n", "shares"), [(50, 2), (50, 8), (1000, 3), (1000, 64), (1000, 150)])
 def test_the_cost_of_shares_is_nearly_exact(n: int, shares: int) -> None:
     assert cost(float(n), float(shares)) == pytest.approx(exact_cost(n, shares), abs=0.1)
+
+
+def test_every_share_beyond_a_sixth_of_the_rows_costs_as_much() -> None:
+    """The exact sum grows ever more slowly, until rows cost as little with a share each."""
+    steps = np.diff([cost(600.0, float(k)) for k in (99, 100, 101, 102, 4000, 4001)])
+    np.testing.assert_allclose(steps[[1, 2, 4]], steps[0])
+    assert exact_cost(600, 601) - exact_cost(600, 600) < 0.6 * steps[0]
 
 
 def test_one_share_costs_nothing() -> None:
@@ -190,3 +197,45 @@ def test_pickled_counts_leave_out_the_scores_that_are_kept() -> None:
     assert len(blob) < 50_000
     again = pickle.loads(blob)
     assert again.misfit(0, np.array([1])) == counts.misfit(0, np.array([1]))
+
+
+@pytest.mark.parametrize(("n", "levels"), [(150, 3), (200, 5), (300, 10), (1000, 12)])
+def test_columns_that_are_independent_stay_apart(n: int, levels: int) -> None:
+    """By the exact cost three parents of ten levels described 300 rows in fewer words than none."""
+    found = 0
+    for seed in range(5):
+        table = np.random.default_rng([n, seed]).integers(0, levels, (n, 8))
+        counts = LevelCounts.of(table)
+        found += search_counts(counts, starts={"a": np.arange(8)}, random_state=0).adjacency.sum()
+    assert found <= 1
+
+
+def test_what_was_counted_before_changes_nothing() -> None:
+    """Tables with few rows that differ: one parent more had been refused, or not, by the order in
+    which scores were asked for."""
+    rng = np.random.default_rng(4)
+    table = rng.integers(0, 5, (12, 10))[rng.integers(0, 12, 3000)]
+    counts = LevelCounts.of(table)
+    starts = {str(k): rng.permutation(10) for k in range(3)}
+    runs = [
+        search_counts(one, starts=starts, random_state=0, n_jobs=jobs)
+        for one, jobs in ((counts, 1), (counts, 2), (LevelCounts.of(table), 2))
+    ]
+    assert len({run.score for run in runs}) == 1
+    assert all(np.array_equal(run.adjacency, runs[0].adjacency) for run in runs)
+
+
+def test_a_table_of_more_cells_than_rows_is_counted() -> None:
+    """y is determined by three columns; few rows differ."""
+    rng = np.random.default_rng(5)
+    rows = np.column_stack([rng.integers(0, 5, (13, 3)), np.arange(13) % 5])
+    counts = LevelCounts.of(rows[rng.integers(0, 13, 50_000)])
+    setting = make_count_setting(counts, None, None, None, None)
+    parents = np.array([0, 1, 2])
+    allowed = np.zeros((4, 4), bool)
+    allowed[:3, 3] = True
+    found = search_counts(counts, starts={"a": np.arange(4)}, allowed=allowed, random_state=0)
+    sets = [parents[[bool(m >> k & 1) for k in range(3)]] for m in range(8)]
+    best = min(setting.value(3, one) for one in sets)
+    alone = sum(setting.value(k, np.empty(0, np.int64)) for k in range(3))
+    assert found.score == pytest.approx(alone + best, abs=1e-4)

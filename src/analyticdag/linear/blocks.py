@@ -227,6 +227,7 @@ class CountLadderTask(LadderTask):
         assert plain is not None
         given = {field.name: getattr(plain, field.name) for field in fields(plain)}
         given["weights"] = learned.finished.adjacency.astype(np.float64)
+        given["moments"] = Moments.shared(np.eye(len(order)), counts.n_samples)
         return cls(**given, nodes=order, counts=counts.in_order(order))
 
     def _order(self) -> IntArray:

@@ -9,7 +9,8 @@ effects do add up. So both are searched, and the shorter description of the tabl
 
     by counts       the score of its graph
     additive        -2 log likelihood + k log(n/2π) + naming of parents, of the graph of the others,
-                    every node by multinomial logistic equations with k coefficients in all
+                    every node by logistic equations with k coefficients in all: for each level,
+                    or for scores of the levels, whichever is shorter
 
 k log(n/2π) is the leading term of what shares cost by counts. On own tables of 8 to 20 columns and
 300 to 10,000 rows, the right one was taken in 67 of 70 (docs/design/categories.md).
@@ -19,12 +20,12 @@ from __future__ import annotations
 
 import logging
 import math
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
-from analyticdag.fitting.design import Reading
+from analyticdag.fitting.design import Design, Reading
 from analyticdag.fitting.facts import facts_of
 from analyticdag.fitting.finish import Finished
 from analyticdag.graphs import topological_order
@@ -34,16 +35,20 @@ from analyticdag.linear.readings import Read
 from analyticdag.linear.refine import SearchTable, starting_orders
 from analyticdag.losses import UnequalVariances
 from analyticdag.optimize.trace import SearchRecord
-from analyticdag.search.counts import MOST_LEVELS, LevelCounts, search_counts
+from analyticdag.search.counts import LevelCounts, search_counts
+from analyticdag.tables.categories import MOST_LEVELS
 from analyticdag.tables.recipe import COUNTS, LEVELS
 
 logger = logging.getLogger(__name__)
 
 # Only rows without gaps are counted, and not where more than a fifth have some. Of more rows than
-# memory holds it is the sample of at most 100,000 that is counted (`fitting/rows.py`).
-_COMPLETE = 0.8
-# The logistic equations: a ridge so small that it matters only where a level never comes with
-# another, and the change of the likelihood at which they are solved.
+# memory holds it is the sample of at most 100,000 that is counted (`fitting/rows.py`). With fewer
+# than 100 rows accidents are bought: 27 edges in six tables of 60 rows and ten independent columns.
+_COMPLETE, _ROWS = 0.8, 100
+# Equations with more coefficients take longer than all else.
+_MOST_COEFFICIENTS = 200
+# The ridge of the logistic equations, the change of the likelihood at which they are solved, and
+# the steps that this takes at most (usual are six).
 _RIDGE, _SOLVED, _STEPS = 1e-2, 1e-3, 50
 
 
@@ -53,9 +58,10 @@ def counts_instead(fit: Fit, additive: BoolArray) -> Read | None:
     After Ctrl-C in that search, the graph of additive effects is not thrown away:
     KeyboardInterrupt.
     """
-    counts = _counts(fit)
-    if counts is None:
+    counted = _counted(fit)
+    if counted is None:
         return None
+    counts, cuts = counted.counts, fit.readings[-1].design
     table, options = SearchTable.of(fit), fit.options
     starts = {"additive": table.start(topological_order(additive))}
     starts |= starting_orders(table, equal=False)
@@ -73,7 +79,8 @@ def counts_instead(fit: Fit, additive: BoolArray) -> Read | None:
     )
     if found.interrupted:
         raise KeyboardInterrupt
-    margin = additive_length(counts, additive, found.price - counts.single) - found.score
+    naming, scores = found.price - counts.single, counted.scores(cuts)
+    margin = additive_length(counts, scores, additive, naming) - found.score
     if margin <= 0.0:
         return None
     record = SearchRecord(
@@ -93,7 +100,35 @@ def counts_instead(fit: Fit, additive: BoolArray) -> Read | None:
     return Read(Finished(adjacency.astype(np.float64), adjacency), record, reading, why)
 
 
-def _counts(fit: Fit) -> LevelCounts | None:
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """What was counted, and the values that the levels of each column stand for."""
+
+    counts: LevelCounts
+    values: tuple[FloatArray, ...]
+
+    @classmethod
+    def of(cls, values: FloatArray, weights: FloatArray | None) -> Counted | None:
+        """Count rows without gaps; None where there are too few of them, or too many levels."""
+        rows = values[~np.isnan(values).any(axis=1)]
+        if weights is not None or len(rows) < max(_COMPLETE * len(values), _ROWS):
+            return None
+        found = [np.unique(column, return_inverse=True) for column in rows.T]
+        if max(len(levels) for levels, _ in found) > MOST_LEVELS:
+            return None
+        counts = LevelCounts.of(np.column_stack([codes for _, codes in found]))
+        return cls(counts, tuple(levels for levels, _ in found))
+
+    def scores(self, design: Design) -> list[FloatArray | None]:
+        """Return the scores of the levels of columns that are cuts; None of others."""
+        cuts = [design.cuts.get(int(column)) for column in design.first]
+        return [
+            None if cut is None else cut.scored(levels)
+            for cut, levels in zip(cuts, self.values, strict=True)
+        ]
+
+
+def _counted(fit: Fit) -> Counted | None:
     """Return the counts of a table in which every column is discrete; None of any other."""
     facts, design = facts_of(fit.plain or fit.statistics), fit.design
     if design is None or facts is None or not facts.has_rows:
@@ -102,72 +137,87 @@ def _counts(fit: Fit) -> LevelCounts | None:
         return None  # the loss reads scales, which levels do not have
     if not (design.discrete | fit.statistics.constant).all():
         return None
-    return facts.ask(_counted)
+    return facts.ask(Counted.of)
 
 
-def _counted(values: FloatArray, weights: FloatArray | None) -> LevelCounts | None:
-    """Count rows without gaps; None where there are too few of them, or too many levels."""
-    rows = values[~np.isnan(values).any(axis=1)]
-    if weights is not None or len(rows) < max(_COMPLETE * len(values), 2):
-        return None
-    levels = [np.unique(column, return_inverse=True)[1] for column in rows.T]
-    if max(int(one.max()) for one in levels) >= MOST_LEVELS:
-        return None
-    return LevelCounts.of(np.column_stack(levels))
+def additive_length(
+    counts: LevelCounts, scores: list[FloatArray | None], graph: BoolArray, naming: float
+) -> float:
+    """Return the description length of a table by equations in which effects add up.
 
-
-def additive_length(counts: LevelCounts, graph: BoolArray, naming: float) -> float:
-    """Return the description length of a table by equations in which effects add up."""
-    price, total = math.log(max(counts.n_samples / (2.0 * math.pi), 1.0)), 0.0
+    A node with parents has the shorter of two equations: a coefficient for each of its levels and
+    each level of its parents, or, between columns with scores, one for each parent. One without
+    parents, or with too many coefficients, is described by counts.
+    """
+    nothing: list[FloatArray | None] = [None] * len(scores)
+    total = 0.0
     for j in range(len(graph)):
         parents = np.flatnonzero(graph[:, j])
-        coefficients, misfit = _additive(counts, j, parents)
-        total += misfit + price * coefficients + naming * len(parents)
+        both = [_equation_length(counts, kind, j, parents) for kind in (nothing, scores)]
+        lengths = [one for one in both if one is not None and len(parents)]
+        by_counts = counts.misfit(j, parents) + counts.cost(j, parents)
+        total += min(lengths, default=by_counts) + naming * len(parents)
     return total
 
 
-def _additive(counts: LevelCounts, node: int, parents: IntArray) -> tuple[int, float]:
-    """Return how many coefficients a node's logistic equations have, and -2 log likelihood."""
+def _equation_length(
+    counts: LevelCounts, scores: list[FloatArray | None], node: int, parents: IntArray
+) -> float | None:
+    """Return the length of a node's logistic equations; None where they are too many."""
     rows, table = counts.table(node, parents)
-    columns = [np.ones(len(table))]
-    for p in parents.tolist():
-        others = range(1, int(counts.levels[p]))
-        columns += [(counts.X[p, rows] == level).astype(np.float64) for level in others]
-    F = np.column_stack(columns)
-    return F.shape[1] * (table.shape[1] - 1), _logistic_misfit(F, table.astype(np.float64))
+    sides = [_side(counts.X[p, rows], counts.levels[p], scores[p]) for p in parents.tolist()]
+    F = np.column_stack(sides) if sides else np.empty((len(rows), 0))
+    own = _side(np.arange(table.shape[1]), counts.levels[node], scores[node])
+    coefficients = table.shape[1] - 1 + own.shape[1] * F.shape[1]
+    if coefficients > _MOST_COEFFICIENTS:
+        return None
+    price = math.log(max(counts.n_samples / (2.0 * math.pi), 1.0))
+    return _logistic_misfit(F, own, table.astype(np.float64)) + price * coefficients
 
 
-def _logistic_misfit(F: FloatArray, table: FloatArray) -> float:
-    """Return -2 log likelihood of counts [row, level], by Newton's method."""
-    m, K = F.shape[1], table.shape[1] - 1
-    B, total = np.zeros((m, K)), table.sum(axis=1)
-    misfit, shares = _misfit(F, table, total, B)
+def _side(codes: IntArray, levels: int, score: FloatArray | None) -> FloatArray:
+    """Return columns of a variable in an equation: its score, or each level but the first."""
+    if score is not None:
+        return score[codes][:, None]
+    return (codes[:, None] == np.arange(1, levels)).astype(np.float64)
+
+
+def _logistic_misfit(F: FloatArray, T: FloatArray, table: FloatArray) -> float:
+    """Return -2 log likelihood of counts [row, level], by Newton's method.
+
+    The log odds of level k in a row are a_k + T[k] B F[row], with coefficients a and B to be found.
+    A ridge, far below what a row says, keeps them finite where a level never comes with another.
+    """
+    total, K = table.sum(axis=1), table.shape[1]
+    # All coefficients as one vector: those of a act by a level each, those of B by columns of T.
+    by_level = np.hstack([np.eye(K)[:, 1:], np.repeat(T, F.shape[1], axis=1)])
+    by_row = np.hstack([np.ones((len(F), K - 1)), np.tile(F, (1, T.shape[1]))])
+    b = np.zeros(by_level.shape[1])
+    misfit, shares = _at(b, by_row, by_level, table, total)
     for _ in range(_STEPS):
-        slope = F.T @ (total[:, None] * shares - table[:, 1:]) + _RIDGE * B
-        curve = np.zeros((m, K, m, K))
-        for a in range(K):
-            for b in range(K):
-                weight = total * shares[:, a] * ((a == b) - shares[:, b])
-                curve[:, a, :, b] = (F * weight[:, None]).T @ F
-        H = curve.reshape(m * K, m * K) + _RIDGE * np.eye(m * K)
-        step, size = np.linalg.solve(H, slope.ravel()).reshape(m, K), 1.0
-        reached, shares = _misfit(F, table, total, B - step)
+        mean = shares @ by_level
+        slope = by_row * ((table - total[:, None] * shares) @ by_level)
+        curve = np.zeros((len(b), len(b)))
+        for k in range(K):
+            part = by_row * (by_level[k] - mean)
+            curve += part.T @ (part * (total * shares[:, k])[:, None])
+        step = np.linalg.solve(curve + _RIDGE * np.eye(len(b)), slope.sum(axis=0) - _RIDGE * b)
+        size, (reached, after) = 1.0, _at(b + step, by_row, by_level, table, total)
         while reached > misfit and size > _SOLVED:
             size /= 2.0
-            reached, shares = _misfit(F, table, total, B - size * step)
-        B = B - size * step
+            reached, after = _at(b + size * step, by_row, by_level, table, total)
         if misfit - reached < _SOLVED:
             break
-        misfit = reached
-    return 2.0 * reached
+        b, misfit, shares = b + size * step, reached, after
+    return 2.0 * misfit
 
 
-def _misfit(
-    F: FloatArray, table: FloatArray, total: FloatArray, B: FloatArray
+def _at(
+    b: FloatArray, by_row: FloatArray, by_level: FloatArray, table: FloatArray, total: FloatArray
 ) -> tuple[float, FloatArray]:
-    """Return -log likelihood with the ridge, and the shares of all levels but the first."""
-    logits = np.column_stack([np.zeros(len(F)), F @ B])
+    """Return -log likelihood with the ridge, and the shares of all levels in every row."""
+    logits = (by_row * b) @ by_level.T
     logits -= logits.max(axis=1, keepdims=True)
     size = np.log(np.exp(logits).sum(axis=1))
-    misfit = float(total @ size - np.sum(table * logits) + 0.5 * _RIDGE * np.sum(B * B))
-    return misfit, np.exp(logits - size[:, None])[:, 1:]
+    misfit = float(total @ size - np.sum(table * logits) + 0.5 * _RIDGE * (b @ b))
+    return misfit, np.exp(logits - size[:, None])

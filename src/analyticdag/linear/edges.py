@@ -7,8 +7,8 @@ coefficients; they are its *parts*, and its weight is its *strength* in standard
     sqrt(1 - det(S_jj given all parents) / det(S_jj given the others)),
 
 between 0 and 1; between columns that is the size of the partial correlation. In a graph by counts
-it is sqrt(1 - exp(-gain/n)), with what -2 log likelihood gains by the edge. So it has in it what
-parents do together; the parts, which are slopes of additive equations, leave that out.
+every edge has a strength, sqrt(1 - exp(-gain/n)), with what -2 log likelihood gains by it. It shows
+what parents do together; the parts, which are slopes of additive equations, leave that out.
 """
 
 from __future__ import annotations
@@ -50,12 +50,11 @@ class MixedEdges:
     strengths: FloatArray
     parts: dict[tuple[int, int], Parts]
 
-    def with_strengths(self, strengths: FloatArray) -> MixedEdges:
-        """Return them with other strengths, which are the weights of edges that have parts."""
-        weights = self.weights.copy()
-        for edge in self.parts:
-            weights[edge] = strengths[edge]
-        return replace(self, weights=weights, strengths=strengths)
+    def by_counts(self, strengths: FloatArray) -> MixedEdges:
+        """Return them with strengths by counts for weights; what was a weight is a part."""
+        edges = zip(*np.nonzero(self.weights), strict=True)
+        alone = {(int(i), int(j)): (("on average", float(self.weights[i, j])),) for i, j in edges}
+        return MixedEdges(strengths, strengths, alone | self.parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +84,7 @@ def described(fit: Fit, learned: Learned, recipe: Recipe | None) -> Described:
     levels = _levels(fit, design)
     found = mixed_edges(design, levels, adjacency, _labels(design, recipe))
     if learned.counts is not None:
-        found = found.with_strengths(learned.counts.strengths(adjacency))
+        found = found.by_counts(learned.counts.strengths(adjacency))
     near = _near(learned.reading, adjacency, learned.trace.edge_price(learned.loss.name))
     weights = np.array(found.weights)
     for i, j in np.argwhere(adjacency).tolist():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from analyticdag.drawing.picture import short_label
 from analyticdag.io.run import EdgeRecord, SavedRun
-from analyticdag.report.text import link, listing
+from analyticdag.report.text import is_counted, link, listing
 from analyticdag.tables.recipe import Kind
 
 _MEANING = {
@@ -16,8 +16,16 @@ _MEANING = {
 }
 
 
+COUNTED = (
+    "Every combination of causes was counted, since causes act together: a link has a strength "
+    "between 0 and 1 for a weight, and no sign; what it does on average stands in the report."
+)
+
+
 def weight_notes(run: SavedRun) -> list[str]:
     """Return a sentence for each kind of discrete variable that has a link."""
+    if is_counted(run):
+        return [COUNTED] if run.edges else []
     if run.look is None:
         return []
     linked = {run.names[k] for edge in run.edges for k in (edge.source, edge.target)}

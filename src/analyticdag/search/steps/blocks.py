@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from analyticdag._compiled import cython
 from analyticdag._compiled.libc import log, sqrt
-from analyticdag.search.steps.given import COLLINEAR, GAIN, Data, Rules, forbidden, required
+from analyticdag.search.steps.given import COLLINEAR, Data, Rules
 from analyticdag.search.steps.records import Regression
 
 # Score of what cannot be: parents that determine each other.
@@ -164,11 +164,10 @@ def explain_within(data: Data, work: Regression, new: cython.Py_ssize_t) -> cyth
 
 
 @cython.part
-def toggle_block(data: Data, work: Regression, p: cython.Py_ssize_t) -> cython.void:
-    """Put block p into the members, or take it out if it is one."""
+def list_or_strike(work: Regression, p: cython.Py_ssize_t) -> cython.void:
+    """Put p on the list of members, or strike it off."""
     gone = work.slot[p]
     if gone < 0:
-        take_in(data, work, p)
         work.members[work.size], work.slot[p] = p, work.size
         work.size += 1
         return
@@ -176,29 +175,19 @@ def toggle_block(data: Data, work: Regression, p: cython.Py_ssize_t) -> cython.v
     for a in range(gone, work.size):
         work.members[a] = work.members[a + 1]
         work.slot[work.members[a]] = a
-    begin_block(data, work, work.node)
-    for a in range(work.size):
-        take_in(data, work, work.members[a])
 
 
 @cython.part
-def best_block(
-    data: Data,
-    rules: Rules,
-    order: cython.p_longlong,
-    work: Regression,
-    n_candidates: cython.Py_ssize_t,
-) -> cython.Py_ssize_t:
-    """The candidate that lowers the score most, if one does; otherwise -1."""
-    chosen = -1
-    best = misfit(data, work) - GAIN
-    for t in range(n_candidates):
-        i = order[t]
-        if work.slot[i] < 0 and not forbidden(data, i, work.node):
-            there = with_block(data, rules, work, i)
-            if there < best:
-                best, chosen = there, i
-    return chosen
+def toggle_block(data: Data, work: Regression, p: cython.Py_ssize_t) -> cython.void:
+    """Put block p into the members, or take it out if it is one."""
+    if work.slot[p] < 0:
+        take_in(data, work, p)
+        list_or_strike(work, p)
+        return
+    list_or_strike(work, p)
+    begin_block(data, work, work.node)
+    for a in range(work.size):
+        take_in(data, work, work.members[a])
 
 
 @cython.part
@@ -245,18 +234,3 @@ def without_block(data: Data, work: Regression, block: cython.Py_ssize_t) -> cyt
             for c in range(own):
                 M[b * own + c] += B[a * own + b] * B[a * own + c]
     return misfit_of(data, work, M, 0)
-
-
-@cython.part
-def weakest_block(data: Data, rules: Rules, work: Regression) -> cython.Py_ssize_t:
-    """The member whose going lowers the score most, if one does; otherwise -1."""
-    best = misfit(data, work) - GAIN
-    chosen = -1
-    invert(data, work)
-    for a in range(work.size):
-        i = work.members[a]
-        if not required(data, i, work.node):
-            there = without_block(data, work, i) - rules.prices[i * data.d + work.node]
-            if there < best:
-                best, chosen = there, i
-    return chosen

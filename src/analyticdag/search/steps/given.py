@@ -108,7 +108,7 @@ class Data:
     levels: cython.p_longlong  # how many levels a node has
     room: cython.Py_ssize_t  # cells that a table of counts may have
     pairs: cython.bint  # whether two parents may come at once
-    n_log_n: cython.p_double  # of every whole number up to n
+    n_log_n: cython.p_longlong  # of every whole number up to n, in FRACTIONs (`counts.py`)
     code: cython.p_longlong  # of a node as a parent; zero for nobody, node d
     target_code: cython.p_longlong  # of a node with parents
     kept_keys: cython.p_longlong  # of scores, each combined with its value
@@ -143,7 +143,7 @@ class Data:
         if self.counts:
             self.rows, self.room, self.pairs = len(counts.times), counts.room, counts.pairs
             self.X, self.times = marks(counts.X), integers(counts.times)
-            self.levels, self.n_log_n = integers(counts.levels), floats(counts.n_log_n)
+            self.levels, self.n_log_n = integers(counts.levels), integers(counts.n_log_n)
             self.code, self.target_code = integers(counts.code), integers(counts.target_code)
             self.kept_keys = integers(counts.kept.keys)
             self.kept_values = integers(counts.kept.values)

@@ -72,13 +72,16 @@ class CountWork:
     number: cython.Py_ssize_t  # of combinations that come in the rows
     states: cython.double  # of combinations that there could be
     combination: cython.p_longlong  # of each row
+    finer: cython.p_longlong  # scratch: with one more parent
     cells: cython.p_longlong  # scratch: a table of counts
     arrays: object
 
     def __init__(self, counts: Any) -> None:
-        combination, cells = np.zeros(len(counts.times), np.int64), np.empty(counts.room, np.int64)
-        self.arrays, self.key, self.held = (combination, cells), 0, 0
-        self.combination, self.cells = integers(combination), integers(cells)
+        combination, finer = np.zeros((2, len(counts.times)), np.int64)
+        cells = np.empty(counts.room, np.int64)
+        self.arrays, self.key, self.held = (combination, finer, cells), 0, 0
+        self.combination, self.finer = integers(combination), integers(finer)
+        self.cells = integers(cells)
 
 
 @cython.cclass

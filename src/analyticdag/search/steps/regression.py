@@ -12,25 +12,14 @@ from __future__ import annotations
 
 from analyticdag._compiled import cython
 from analyticdag._compiled.libc import hypot, log, sqrt
-from analyticdag.search.steps.blocks import (
-    begin_block,
-    best_block,
-    block_score,
-    misfit,
-    toggle_block,
-    weakest_block,
-    with_block,
+from analyticdag.search.steps.blocks import begin_block, block_score, toggle_block
+from analyticdag.search.steps.by_score import (
+    best_by_score,
+    score_now,
+    score_with,
+    weakest_by_score,
 )
-from analyticdag.search.steps.counts import (
-    begin_counts,
-    best_count,
-    count_score,
-    count_value,
-    take_pair,
-    toggle_count,
-    weakest_count,
-    with_count,
-)
+from analyticdag.search.steps.counts import begin_counts, count_score, take_pair, toggle_count
 from analyticdag.search.steps.given import COLLINEAR, GAIN, Data, Rules, Stop, forbidden, required
 from analyticdag.search.steps.records import Regression, State
 
@@ -237,11 +226,9 @@ def hurdle(rules: Rules, node: cython.Py_ssize_t, residual: cython.double) -> cy
 
 @cython.part
 def bar_of(data: Data, rules: Rules, work: Regression) -> cython.double:
-    """What a further member must explain; of blocks and counts, what it must lead below."""
-    if data.blocks:
-        return misfit(data, work) - GAIN
-    if data.counts:
-        return count_value(data, work, data.d, data.d) - GAIN
+    """What a further member must explain; of blocks and counts, the score it must lead below."""
+    if not data.plain:
+        return score_now(data, work) - GAIN
     return hurdle(rules, work.node, work.link[work.node]) * (1.0 + MARGIN)
 
 
@@ -250,11 +237,9 @@ def wants(
     data: Data, rules: Rules, work: Regression, u: cython.Py_ssize_t, bar: cython.double
 ) -> cython.bint:
     """Whether u, which is no member, passes the bar and may be one."""
-    if data.blocks:
-        return not forbidden(data, u, work.node) and with_block(data, rules, work, u) < bar
-    if data.counts:
+    if not data.plain:
         open_: cython.bint = work.slot[u] < 0 and not forbidden(data, u, work.node)
-        return open_ and with_count(data, rules, work, u) < bar
+        return open_ and score_with(data, rules, work, u) < bar
     square = work.link[u] * work.link[u]
     pays: cython.bint = square > bar * work.spread[u] and work.spread[u] > data.floor[u]
     return pays and not forbidden(data, u, work.node)
@@ -276,10 +261,8 @@ def best_candidate(
     n_candidates: cython.Py_ssize_t,
 ) -> cython.Py_ssize_t:
     """The candidate that explains most, if it is worth its price; otherwise -1."""
-    if data.blocks:
-        return best_block(data, rules, order, work, n_candidates)
-    if data.counts:
-        return best_count(data, rules, order, work, n_candidates)
+    if not data.plain:
+        return best_by_score(data, rules, order, work, n_candidates)
     link = work.link
     spread = work.spread
     floor = data.floor
@@ -298,10 +281,8 @@ def weakest_member(
     data: Data, rules: Rules, work: Regression, node: cython.Py_ssize_t
 ) -> cython.Py_ssize_t:
     """The member that is missed least, if it is not worth its price; otherwise -1."""
-    if data.blocks:
-        return weakest_block(data, rules, work)
-    if data.counts:
-        return weakest_count(data, rules, work)
+    if not data.plain:
+        return weakest_by_score(data, rules, work)
     chosen = -1
     least = 0.0
     for a in range(work.size):
