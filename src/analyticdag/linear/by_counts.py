@@ -45,6 +45,8 @@ logger = logging.getLogger(__name__)
 # memory holds it is the sample of at most 100,000 that is counted (`fitting/rows.py`). With fewer
 # than 100 rows accidents are bought: 27 edges in six tables of 60 rows and ten independent columns.
 _COMPLETE, _ROWS = 0.8, 100
+# A description that is shorter by less is no shorter: without edges both are the same.
+_LEAST_MARGIN = 1.0
 # Equations with more coefficients take longer than all else.
 _MOST_COEFFICIENTS = 200
 # The ridge of the logistic equations, the change of the likelihood at which they are solved, and
@@ -81,7 +83,7 @@ def counts_instead(fit: Fit, additive: BoolArray) -> Read | None:
         raise KeyboardInterrupt
     naming, scores = found.price - counts.single, counted.scores(cuts)
     margin = additive_length(counts, scores, additive, naming) - found.score
-    if margin <= 0.0:
+    if margin < _LEAST_MARGIN:
         return None
     record = SearchRecord(
         loss=UnequalVariances.traits.name,
