@@ -346,7 +346,7 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
     @property
     def slopes_(self) -> FloatArray:
         """Coefficients of the equations: `weights_`; of edges of categories, per unit of score."""
-        if not any(edge.parts for edge in self.edges_):
+        if not any(edge.parts for edge in self._edges):
             return self.weights_
         return weights_on_parents(self.moments_, self.adjacency_matrix_ != 0)
 
