@@ -12,8 +12,10 @@ learnt on mixed tables of their own (docs/figures/mixed_probabilities.py).
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.special import expit
@@ -35,7 +37,7 @@ from analyticdag.linear.probabilities import (
 from analyticdag.linear.readings import varying
 from analyticdag.linear.refine import SearchTable
 from analyticdag.moments import Moments
-from analyticdag.search import LevelCounts, search_blocks, search_counts
+from analyticdag.search import BlockResult, LevelCounts, search_blocks, search_counts
 from analyticdag.search.blocks import BlockSetting, make_block_setting
 from analyticdag.search.counts import CountSetting, make_count_setting
 from analyticdag.search.price import as_single, gamma_of
@@ -171,79 +173,20 @@ def ladder_task(fit: Fit, learned: Learned) -> LadderTask | None:
 
 
 @dataclass(frozen=True, eq=False)
-class MixedLadderTask(LadderTask):
-    """A ladder of graphs with categories: `moments` and `sizes` are of `nodes`, in their order."""
+class NodeLadderTask(LadderTask, ABC):
+    """A ladder of graphs of `nodes`, in an order that does not depend on their places."""
 
     nodes: IntArray
-    sizes: IntArray
-    strongest: float
-
-    @classmethod
-    def of(cls, fit: Fit, learned: Learned) -> MixedLadderTask:
-        """Return the task of a fit with categories, in the reading that was taken."""
-        seen = BlockTable.of(fit, learned)
-        plain = LadderTask.of(fit, learned)
-        assert plain is not None
-        given = {field.name: getattr(plain, field.name) for field in fields(plain)}
-        given |= {"moments": seen.moments, "weights": learned.finished.adjacency.astype(np.float64)}
-        return cls(**given, nodes=seen.table.order, sizes=seen.sizes, strongest=_strongest(seen))
 
     def _order(self) -> IntArray:
         return self.nodes
 
-    def _most(self) -> float:
-        return self.strongest
-
     def _search(
         self, price: float, order: IntArray, starts: dict[str, IntArray]
     ) -> tuple[Rung, IntArray]:
-        masks, n = self.masks.in_order(order), self.moments.n_samples
-        found = search_blocks(
-            self.moments,
-            self.sizes,
+        found = self._found(
             starts=starts,
-            gamma=gamma_of(price, n, len(order)),
-            effort=0.0,  # from these starts alone
-            **vars(masks),  # allowed, required, max_parents
-            random_state=self.seed,
-            n_jobs=self.n_jobs,
-        )
-        back = np.argsort(order)
-        adjacency = found.adjacency[np.ix_(back, back)] | self.masks.required
-        return self._rung(price, found.score, adjacency), topological_order(found.adjacency)
-
-
-@dataclass(frozen=True, eq=False)
-class CountLadderTask(LadderTask):
-    """A ladder of graphs by counts: these are of `nodes`, in their order."""
-
-    nodes: IntArray
-    counts: LevelCounts
-
-    @classmethod
-    def from_counts(cls, fit: Fit, learned: Learned, counts: LevelCounts) -> CountLadderTask:
-        """Return the task of a fit by counts."""
-        plain, order = LadderTask.of(fit, learned), SearchTable.of(fit).order
-        assert plain is not None
-        given = {field.name: getattr(plain, field.name) for field in fields(plain)}
-        given["weights"] = learned.finished.adjacency.astype(np.float64)
-        given["moments"] = Moments.shared(np.eye(len(order)), counts.n_samples)
-        return cls(**given, nodes=order, counts=counts.in_order(order))
-
-    def _order(self) -> IntArray:
-        return self.nodes
-
-    def _most(self) -> float:
-        graph = self.weights[np.ix_(self.nodes, self.nodes)] != 0.0
-        return float(self.counts.single_gains(graph).max(initial=0.0))
-
-    def _search(
-        self, price: float, order: IntArray, starts: dict[str, IntArray]
-    ) -> tuple[Rung, IntArray]:
-        found = search_counts(
-            self.counts,
-            starts=starts,
-            gamma=gamma_of(price, self.counts.n_samples, len(order)),
+            gamma=gamma_of(price, self.moments.n_samples, len(order)),
             effort=0.0,  # from these starts alone
             **vars(self.masks.in_order(order)),  # allowed, required, max_parents
             random_state=self.seed,
@@ -252,6 +195,60 @@ class CountLadderTask(LadderTask):
         back = np.argsort(order)
         adjacency = found.adjacency[np.ix_(back, back)] | self.masks.required
         return self._rung(price, found.score, adjacency), topological_order(found.adjacency)
+
+    @abstractmethod
+    def _found(self, **asked: Any) -> BlockResult:
+        """Return what the search finds."""
+
+
+def _given(fit: Fit, learned: Learned, moments: Moments) -> dict[str, Any]:
+    """Return what a ladder of nodes has from that of columns."""
+    plain = LadderTask.of(fit, learned)
+    assert plain is not None
+    given = {field.name: getattr(plain, field.name) for field in fields(plain)}
+    return given | {"moments": moments, "weights": learned.finished.adjacency.astype(np.float64)}
+
+
+@dataclass(frozen=True, eq=False)
+class MixedLadderTask(NodeLadderTask):
+    """A ladder of graphs with categories: `moments` and `sizes` are of the nodes."""
+
+    sizes: IntArray
+    strongest: float
+
+    @classmethod
+    def of(cls, fit: Fit, learned: Learned) -> MixedLadderTask:
+        """Return the task of a fit with categories, in the reading that was taken."""
+        seen = BlockTable.of(fit, learned)
+        given = _given(fit, learned, seen.moments)
+        return cls(**given, nodes=seen.table.order, sizes=seen.sizes, strongest=_strongest(seen))
+
+    def _most(self) -> float:
+        return self.strongest
+
+    def _found(self, **asked: Any) -> BlockResult:
+        return search_blocks(self.moments, self.sizes, **asked)
+
+
+@dataclass(frozen=True, eq=False)
+class CountLadderTask(NodeLadderTask):
+    """A ladder of graphs by counts; `moments` only know how many rows were counted."""
+
+    counts: LevelCounts
+
+    @classmethod
+    def from_counts(cls, fit: Fit, learned: Learned, counts: LevelCounts) -> CountLadderTask:
+        """Return the task of a fit by counts."""
+        order = SearchTable.of(fit).order
+        given = _given(fit, learned, Moments.shared(np.eye(len(order)), counts.n_samples))
+        return cls(**given, nodes=order, counts=counts.in_order(order))
+
+    def _most(self) -> float:
+        graph = self.weights[np.ix_(self.nodes, self.nodes)] != 0.0
+        return float(self.counts.single_gains(graph).max(initial=0.0))
+
+    def _found(self, **asked: Any) -> BlockResult:
+        return search_counts(self.counts, **asked)
 
 
 def _strongest(seen: BlockTable) -> float:

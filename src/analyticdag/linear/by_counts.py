@@ -20,21 +20,18 @@ from __future__ import annotations
 
 import logging
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.fitting.design import Design, Reading
 from analyticdag.fitting.facts import facts_of
-from analyticdag.fitting.finish import Finished
 from analyticdag.graphs import topological_order
 from analyticdag.linear.misfit import LEAST_BESIDE_LEVELS
 from analyticdag.linear.prepare import Fit
-from analyticdag.linear.readings import Read
+from analyticdag.linear.readings import Read, read_of
 from analyticdag.linear.refine import SearchTable, starting_orders
-from analyticdag.losses import UnequalVariances
-from analyticdag.optimize.trace import SearchRecord
 from analyticdag.search.counts import LevelCounts, search_counts
 from analyticdag.tables.categories import MOST_LEVELS
 from analyticdag.tables.recipe import COUNTS, LEVELS
@@ -85,21 +82,10 @@ def counts_instead(fit: Fit, additive: BoolArray) -> Read | None:
     margin = additive_length(counts, scores, additive, naming) - found.score
     if margin < _LEAST_MARGIN:
         return None
-    record = SearchRecord(
-        loss=UnequalVariances.traits.name,
-        score=found.score,
-        start=found.start,
-        price=found.price,
-        gamma=found.gamma,
-        min_effect=round(least, 6),
-        returns=found.returns,
-        contributions=tuple(asdict(c) for c in found.contributions),
-    )
-    adjacency = table.back_matrix(found.adjacency) | fit.masks.required
     levels = next(one for one in fit.readings if one.name == LEVELS)
     reading = Reading(COUNTS, levels.design, levels.moments, counts=counts)
     why = f"discrete columns by counts, better by {margin:.1f} than effects that add up"
-    return Read(Finished(adjacency.astype(np.float64), adjacency), record, reading, why)
+    return read_of(fit, table, found, least, reading, why)
 
 
 @dataclass(frozen=True, eq=False)

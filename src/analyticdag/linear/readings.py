@@ -188,19 +188,26 @@ def _searched(
         floor = fit.misfit.floor(W)
         if effect_price(floor, n, equal=False) > best.price and not best.interrupted:
             best = _blocks(fit, table, design, moments, starts, floor, effort)
+    return read_of(fit, table, best, floor or 0.0, reading)
+
+
+def read_of(
+    fit: Fit, table: SearchTable, best: BlockResult, floor: float, reading: Reading, why: str = ""
+) -> Read:
+    """Return what a search with a reading found, in the order of the fit's columns."""
     record = SearchRecord(
         loss=UnequalVariances.traits.name,
         score=best.score,
         start=best.start,
         price=best.price,
         gamma=best.gamma,
-        min_effect=round(floor or 0.0, 6),
+        min_effect=round(floor, 6),
         returns=best.returns,
         interrupted=best.interrupted,
         contributions=tuple(asdict(c) for c in best.contributions),
     )
     adjacency = table.back_matrix(best.adjacency) | fit.masks.required
-    return Read(Finished(adjacency.astype(np.float64), adjacency), record, reading, "")
+    return Read(Finished(adjacency.astype(np.float64), adjacency), record, reading, why)
 
 
 def _blocks(
