@@ -17,6 +17,8 @@ cut the means of all other columns differ in one direction, and that direction s
 the levels, which was lost. Other categories are blocks in both readings. Groups of a number that
 is there as well stay their scores in both.
 
+Where all columns are discrete there is a third way, by counts (`linear/by_counts.py`).
+
 Under the wrong one, what the right graph explains is left unexplained and needs further edges. So
 both are searched, and the better graph is taken (`linear/readings.py`).
 

@@ -7,7 +7,7 @@ With N the counts of the levels of node j in each combination of its parents P, 
 where j has r levels and P has Q combinations. cost(K) is what it takes to describe K shares that
 were learned from n rows: the logarithm of the normaliser of a multinomial distribution, in the
 approximation of Szpankowski and Weinberger (2012). This is quotient normalised maximum likelihood
-(Silander, Leppä-aho, Jääsaari and Roos 2018). Nothing has to be chosen, equivalent graphs have the
+(Silander, Leppä-aho, Jääsaari and Roos 2018). Equivalent graphs have the
 same score, and combinations that hardly ever come cost less than by BIC. Where there are nearly as
 many shares as rows, cost(K) would grow by less than what accidents explain; from n/6 shares on,
 each costs as much as the last before. Two parents may come at once where neither is worth it alone.
