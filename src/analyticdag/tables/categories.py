@@ -43,12 +43,15 @@ def group_levels(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the levels that stand for themselves, the most frequent first, perhaps "(other)"; and
     the rare levels that count with the first."""
+    by_text: dict[str, float] = defaultdict(float)
+    for text, weight in zip(texts, repeat(1.0) if weights is None else weights, strict=False):
+        by_text[text] += weight
     spelled: dict[str, str] = {}
     masses: dict[str, float] = defaultdict(float)
-    for text, weight in zip(texts, repeat(1.0) if weights is None else weights, strict=False):
+    for text, mass in by_text.items():
         key = key_of(text)
         spelled.setdefault(key, text)
-        masses[key] += weight
+        masses[key] += mass
     counts = {key: round(mass, _DIGITS) for key, mass in masses.items()}
     ranked = sorted(counts, key=lambda key: (-counts[key], key))
     kept = [key for key in ranked if counts[key] >= FEWEST_ROWS]
@@ -72,15 +75,17 @@ def scored(
     }
     if not blocks:
         return tuple(columns), values
-    others = {place: blocks.get(place, values[:, [place]]) for place in range(values.shape[1])}
     mass = np.ones(len(values)) if weights is None else weights
-    units = {place: _unit(block, mass) for place, block in others.items()}
+    every = [blocks.get(place, values[:, [place]]) for place in range(values.shape[1])]
+    node = np.repeat(np.arange(len(every)), [block.shape[1] for block in every])
+    units = np.column_stack([_unit(block, mass) for block in every])
+    indicators = mass[:, None] * np.column_stack(list(blocks.values()))
+    counts, sums = indicators.sum(axis=0), indicators.T @ units
+    of = np.repeat(list(blocks), [block.shape[1] for block in blocks.values()])
     found, numbers = list(columns), values.copy()
-    for place, block in blocks.items():
-        rest = [units[other] for other in range(values.shape[1]) if other != place]
-        beside = np.column_stack(rest) if rest else np.zeros((len(values), 1))
-        scores = _scores(block, beside, mass)
-        k = taken[place]
+    for place in blocks:
+        own, k = of == place, taken[place]
+        scores = _scores(counts[own], sums[np.ix_(own, node != place)])
         found[k] = replace(columns[k], scores=tuple(scores.tolist()))
         numbers[:, place] = found[k].scored(values[:, place])
     return tuple(found), numbers
@@ -97,14 +102,15 @@ def _unit(block: FloatArray, mass: FloatArray) -> FloatArray:
     return centred / np.where(sd > 0.0, sd, 1.0)
 
 
-def _scores(indicators: FloatArray, others: FloatArray, mass: FloatArray) -> FloatArray:
-    """Return a score for each level: mean 0, variance 1, all different, in a sign of their own."""
-    counts = mass @ indicators
+def _scores(counts: FloatArray, sums: FloatArray) -> FloatArray:
+    """Return a score for each level: mean 0, variance 1, all different, in a sign of their own.
+
+    `counts` say how often each level comes, `sums` are those of all other columns over its rows.
+    """
     share = np.maximum(counts, 1.0) / max(counts.sum(), 1.0)
-    # By mass, so that the places of the columns cannot matter, as rounding in an SVD would.
-    sums = (mass[:, None] * indicators).T @ others
     means = np.sqrt(share)[:, None] * (sums / np.maximum(counts, 1.0)[:, None])
     means -= np.outer(np.sqrt(share), np.sqrt(share) @ means)
+    # By a product, so that the places of the columns cannot matter, as rounding in an SVD would.
     _, vectors = np.linalg.eigh(means @ means.T)
     scores = vectors[:, -1] / np.sqrt(share)
     scores = scores - share @ scores

@@ -7,12 +7,12 @@ A file becomes the same (`tables.files`), so whatever follows sees one kind of t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import narwhals as nw
 import numpy as np
@@ -27,6 +27,7 @@ MISSING = frozenset(
     | {"#n/a", "<na>", "nat", "missing", "#null!"}
 )
 _SHOWN = 5
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -175,6 +176,20 @@ def text_of(cell: Any) -> str:
     """Return a cell as text, "" where it is missing."""
     text = "" if is_missing(cell) else str(cell).strip()
     return "" if text.lower() in MISSING else text
+
+
+def of_each(answer: Callable[[Any], T], cells: Iterable[Any]) -> list[T]:
+    """Return the answer for every cell; for a text that comes again it is asked once."""
+    cells = list(cells)
+    known = {text: answer(text) for text in {cell for cell in cells if type(cell) is str}}
+    return [known[cell] if type(cell) is str else answer(cell) for cell in cells]
+
+
+def distinct(cells: Iterable[Any]) -> list[Any]:
+    """Return every text once, as they come, then all cells that are no texts."""
+    cells = list(cells)
+    texts = dict.fromkeys(cell for cell in cells if type(cell) is str)
+    return [*texts, *(cell for cell in cells if type(cell) is not str)]
 
 
 def listing(names: Sequence[str]) -> str:

@@ -21,7 +21,7 @@ import numpy as np
 from analyticdag._typing import FloatArray
 from analyticdag.errors import ParameterError
 from analyticdag.tables.categories import FEWEST_ROWS, group_levels
-from analyticdag.tables.cells import Cells, short, text_of
+from analyticdag.tables.cells import Cells, distinct, of_each, short, text_of
 from analyticdag.tables.numbers import format_of, style_of
 from analyticdag.tables.recipe import OTHER, Column, Kind, key_of, level_of, plain_numbers
 
@@ -94,7 +94,7 @@ def find_column(name: str, cells: Sequence[Any], table: Cells) -> Found:
     plain = plain_numbers(cells)
     if plain is not None:
         return _of_numbers(Column(name, Kind.NUMBER), plain)
-    texts = [text for cell in cells if (text := text_of(cell))]
+    texts = _texts(cells)
     style, n_read = style_of(texts, decimal_comma=table.decimal_comma)
     column = Column(name, Kind.NUMBER, decimal=style.decimal, unit=style.unit)
     if 2 * n_read < len(texts):
@@ -107,9 +107,14 @@ def find_column(name: str, cells: Sequence[Any], table: Cells) -> Found:
     return _of_numbers(column, values, style.words or "thousands or other marks taken out")
 
 
+def _texts(cells: Sequence[Any]) -> list[str]:
+    """Return the texts of the cells that are not missing."""
+    return [text for text in of_each(text_of, cells) if text]
+
+
 def _are_two_levels(texts: list[str]) -> bool:
     """Whether there are two texts, such as "1" and "2+", neither of them in a few rows only."""
-    counts = Counter(map(key_of, texts))
+    counts = Counter(of_each(key_of, texts))
     return len(counts) == 2 and min(counts.values()) >= FEWEST_ROWS
 
 
@@ -176,7 +181,7 @@ def _why_identifier(n_seen: int, n_distinct: int) -> str:
 
 def _of_texts(name: str, cells: Sequence[Any], texts: list[str], table: Cells) -> Found:
     spelled: dict[str, str] = {}
-    for text in texts:
+    for text in distinct(texts):
         spelled.setdefault(key_of(text), text)
     if names_identifier(name) and len(spelled) > 2:
         kept_as = Kind.CATEGORY if _category(name, cells, table).column.taken else ""
@@ -187,7 +192,7 @@ def _of_texts(name: str, cells: Sequence[Any], texts: list[str], table: Cells) -
     form = format_of(cells)
     if form:
         return Found(Column(name, Kind.DATE, dates=form), "")
-    scale = _scale(set(spelled) | ({"none"} & set(map(level_of, cells))))
+    scale = _scale(set(spelled) | ({"none"} & set(map(level_of, distinct(cells)))))
     if len(scale) > 2:
         return _coded(name, cells, Kind.ORDERED, scale, "")
     if len(spelled) == 2:
@@ -201,9 +206,9 @@ def _of_texts(name: str, cells: Sequence[Any], texts: list[str], table: Cells) -
 
 def _category(name: str, cells: Sequence[Any], table: Cells) -> Found:
     """Return a category by the rule of `categories.py`: codes, until scores are known."""
-    seen = [k for k, cell in enumerate(cells) if text_of(cell)]
-    texts = [_level_text(cells[k]) for k in seen]
-    n_levels = len(set(map(key_of, texts)))
+    seen = [k for k, text in enumerate(of_each(text_of, cells)) if text]
+    texts = of_each(_level_text, (cells[k] for k in seen))
+    n_levels = len(set(map(key_of, distinct(texts))))
     weights = None if table.weights is None else table.weights[seen].tolist()
     levels, merged = group_levels(texts, weights)
     column = Column(name, Kind.CATEGORY, levels, merged=merged)
@@ -303,7 +308,7 @@ def _of_kind(name: str, cells: Sequence[Any], kind: Kind, table: Cells) -> Found
     found = find_column(name, cells, table)
     if kind in (Kind.ORDERED, Kind.YES_NO):
         return _levelled(found, kind, cells)
-    texts = [text for cell in cells if (text := text_of(cell))]
+    texts = _texts(cells)
     style, n_read = style_of(texts, decimal_comma=table.decimal_comma)
     column = Column(name, kind, decimal=style.decimal, unit=style.unit)
     values, strays = column.read(cells)

@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from analyticdag.tables.cells import text_of
+from analyticdag.tables.cells import distinct, text_of
 
 _CURRENCY = r"[$€£¥₹₽₩]|USD|EUR|GBP|CHF|JPY|CNY|INR|CAD|AUD"
 _SIGNED = re.compile(rf"([+-]?)\s*({_CURRENCY})?\s*([+-]?)(.*?)\s*({_CURRENCY}|%)?", re.DOTALL)
@@ -84,21 +84,26 @@ def _parts(text: str) -> tuple[str, str]:
 
 def style_of(texts: Sequence[str], *, decimal_comma: bool = False) -> tuple[Style, int]:
     """Return the style that reads most of the texts, and how many; in doubt the first."""
-    units = Counter(_parts(text)[1] for text in texts)
+    times = Counter(texts)
+    units: Counter[str] = Counter()
+    for text, n in times.items():
+        units[_parts(text)[1]] += n
     unit = max((one for one in units if one), key=lambda one: units[one], default="")
     # A minority of signs is not what the column is about.
     unit = unit if unit != "%" or units[unit] >= units[""] else ""
-    has_points = any("." in text and "," not in text for text in texts)
+    has_points = any("." in text and "," not in text for text in times)
     marks = ",." if decimal_comma and not has_points else ".,"
     styles = [Style(mark, unit) for mark in marks]
-    counts = [sum(style.read(text) is not None for text in texts) for style in styles]
+    counts = [
+        sum(n for text, n in times.items() if style.read(text) is not None) for style in styles
+    ]
     best = max(range(len(styles)), key=lambda k: counts[k])
     return styles[best], counts[best]
 
 
 def format_of(cells: Sequence[Any]) -> str:
     """Return the first format in which every cell is a date; a missing cell is no reason."""
-    present = [cell for cell in cells if text_of(cell)]
+    present = [cell for cell in distinct(cells) if text_of(cell)]
     if not present:
         return ""
     for form in FORMATS:

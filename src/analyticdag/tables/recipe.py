@@ -28,7 +28,7 @@ from analyticdag._parameters import is_missing
 from analyticdag._tables import listing as shown_names
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.errors import DataError, DataWarning
-from analyticdag.tables.cells import Cells, short, text_of
+from analyticdag.tables.cells import Cells, of_each, short, text_of
 from analyticdag.tables.numbers import Style, days
 
 
@@ -131,7 +131,7 @@ class Column:
                 return days(cell, self.dates)
             return float(cell) if isinstance(cell, float | int) else style.read(text_of(cell))
 
-        return np.array([np.nan if (v := one(cell)) is None else v for cell in cells], np.float64)
+        return np.array(of_each(one, cells), np.float64)  # None becomes NaN
 
 
 def key_of(text: str) -> str:
@@ -157,7 +157,7 @@ def plain_numbers(cells: Sequence[Any]) -> FloatArray | None:
     if found is not None and found.ndim == 1:  # of lists of equal length it is not
         return found
     try:
-        return np.array([text_of(cell) or "nan" for cell in cells], dtype=np.float64)
+        return np.array([text or "nan" for text in of_each(text_of, cells)], dtype=np.float64)
     except (ValueError, OverflowError):
         return None
 
