@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy import special
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.graphs import reachability
@@ -70,6 +71,11 @@ class Equations:
         graph[:, list(nodes)] = False
         return Equations(graph, self.moments)
 
+    def effects_of(self, cause: int) -> FloatArray:
+        """Return the total effects of one node on all; on itself one."""
+        row: FloatArray = self.paths[cause]
+        return row
+
     def standard_errors(self, cause: int) -> FloatArray:
         """Return the standard errors of the total effects of one node on all others."""
         if cause not in self._errors:
@@ -79,6 +85,19 @@ class Equations:
     def standard_error_of(self, cause: int, nodes: IntArray, units: FloatArray) -> float:
         """Return the standard error of the total effect of one node on a weighted sum of others."""
         return float(np.sqrt(self._spread(cause) @ (self.paths[:, nodes] @ units) ** 2))
+
+    def interval(
+        self, value: float, error: float, cause: int, outcome: int, level: float
+    ) -> tuple[float, float]:
+        """Return a confidence interval of an effect; the fewest degrees of freedom on the way
+        decide its width."""
+        if error == 0.0:
+            return value, value
+        freedom = int(self.freedom[causal_nodes(self.reach, cause, outcome)].min())
+        if freedom < 1:
+            return -np.inf, np.inf
+        half = float(special.stdtrit(freedom, 0.5 + level / 2.0)) * error
+        return value - half, value + half
 
     @cached_property
     def _errors(self) -> dict[int, FloatArray]:
@@ -99,3 +118,10 @@ class Equations:
     def _of_children(self, cause: int) -> BoolArray:
         """Return the edges into nodes that have a parent which `cause` reaches, or is."""
         return self.graph & self.graph[self.reach[cause]].any(axis=0)
+
+
+def causal_nodes(reach: BoolArray, x: int, y: int) -> BoolArray:
+    """Return the nodes on directed paths from x to y, x left out."""
+    causal: BoolArray = reach[x] & reach[:, y]
+    causal[x] = False
+    return causal

@@ -17,7 +17,6 @@ from analyticdag._parameters import level_of
 from analyticdag._typing import FloatArray
 from analyticdag.effects.equations import Equations
 from analyticdag.effects.known import Known
-from analyticdag.effects.summary import interval_of
 from analyticdag.errors import ParameterError
 
 _DIGITS = 9
@@ -71,7 +70,7 @@ def joint_effect(
             )
     cuts = [one.without_causes_of(nodes) for one in known.choices_at(nodes)]
     units = known.sd[y] / known.sd[list(nodes)]
-    values = np.array([cut.paths[list(nodes), y] for cut in cuts])
+    values = np.array([[cut.effects_of(x)[y] for x in nodes] for cut in cuts])
     errors = np.array([[cut.standard_errors(x)[y] for x in nodes] for cut in cuts])
     distinct = {tuple(np.round(row, _DIGITS)): k for k, row in enumerate(values)}
     kept = [distinct[key] for key in sorted(distinct)]
@@ -101,7 +100,7 @@ def _hull(
     cuts: list[Equations], x: int, y: int, values: FloatArray, errors: FloatArray, level: float
 ) -> tuple[float, float]:
     ends = [
-        interval_of(float(value), float(error), cut, x, y, level)
+        cut.interval(float(value), float(error), x, y, level)
         for cut, value, error in zip(cuts, values, errors, strict=True)
     ]
     return min(low for low, _ in ends), max(high for _, high in ends)

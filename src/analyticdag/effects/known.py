@@ -16,7 +16,9 @@ import networkx as nx
 import numpy as np
 
 from analyticdag._typing import BoolArray, FloatArray
+from analyticdag.effects.counted import CountEquations
 from analyticdag.effects.equations import Equations
+from analyticdag.effects.families import Families
 from analyticdag.effects.hidden import hidden_pairs
 from analyticdag.effects.levels import LevelColumns, LevelEquations
 from analyticdag.errors import InputError, ParameterError
@@ -56,6 +58,7 @@ class Known:
     levels: LevelColumns | None = None  # of a table with categories; not in a run of old
     columns: tuple[Column, ...] = ()  # how the table was read; nothing of plain numbers
     counted: bool = False  # whether the graph was found by counts
+    families: Families | None = None  # what was counted; not in a run of old
 
     @classmethod
     def of(cls, model: Any) -> Known:
@@ -82,12 +85,14 @@ class Known:
         moments = replace(moments, covariances=moments.covariances * np.outer(varies, varies))
         known = cls.standardised(names, edges, member, moments, model.mean_, model.scale_)
         known = replace(known, counted=getattr(model, "reading_", None) == COUNTS)
+        known = replace(known, families=getattr(model, "families_", None))
         if model.recipe_ is not None:
             taken = tuple(column for column in model.recipe_.columns if column.taken)
             known = replace(known, columns=taken)
         levels: LevelColumns | None = getattr(model, "level_columns_", None)
         if levels is None:
-            return replace(known, categories=_categories(model, names))
+            known = replace(known, categories=_categories(model, names))
+            return known if known.families is None else known.by_columns()
         places = frozenset(np.flatnonzero(levels.is_category).tolist())
         return replace(known, categories=places, levels=levels)
 
@@ -127,6 +132,8 @@ class Known:
     def _made(self, graph: BoolArray) -> Equations:
         if self.levels is None:
             return Equations(graph, self.moments)
+        if self.families is not None:
+            return CountEquations(graph, self.moments, self.levels, self.families)
         return LevelEquations(graph, self.moments, self.levels)
 
     def choices_at(self, nodes: tuple[int, ...]) -> list[Equations]:

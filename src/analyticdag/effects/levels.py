@@ -9,13 +9,16 @@ kept; errors of effects then follow as they do for numbers (`equations.py`).
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from scipy import special
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.effects.equations import Equations
+from analyticdag.graphs import topological_order
 from analyticdag.least_squares import NodeColumns
 from analyticdag.moments import Moments
 from analyticdag.tables.recipe import Recipe
@@ -82,17 +85,6 @@ class LevelColumns(NodeColumns):
             columns.append(rows)
         return np.column_stack(columns).astype(np.float64)
 
-    def expected(self, graph: BoolArray, values: FloatArray) -> FloatArray:
-        """Return what the causes of each node make of its columns, row by row."""
-        means, sd = self.moments.means[0], self.sd
-        equations = Equations(self.joined(graph), self.moments.scaled(sd))
-        rows = (self.expanded(values) - means) / sd
-        found = np.empty(rows.shape)
-        for k in range(len(self.sizes)):
-            own = self.of(k)
-            found[:, own] = rows @ from_outside(equations.weights, own) * sd[own] + means[own]
-        return found
-
 
 @dataclass(frozen=True, eq=False)
 class LevelEquations(Equations):
@@ -137,6 +129,88 @@ class LevelEquations(Equations):
         first = self.levels.first
         return self.columns.standard_errors(int(first[cause]))[first]
 
+    def level_values(self, cause: int, outcome: int) -> FloatArray:
+        """Return effects (levels of the cause but its reference, levels of the outcome)."""
+        levels = self.levels
+        own, other = levels.of(cause), levels.of(outcome)
+        units = levels.sd[other] / levels.sd[own, None]
+        values = self.set(cause).paths[np.ix_(own, other)] * units
+        if levels.labels[outcome]:  # the reference loses what the others gain
+            values = np.column_stack([values, 0.0 - values.sum(axis=1)])
+        return values
+
+    def level_table(self, cause: int, outcome: int, level: float) -> tuple[FloatArray, ...]:
+        """Return the same and both ends of their intervals."""
+        levels, cut = self.levels, self.set(cause)
+        causes, outcomes = levels.of(cause), list(levels.of(outcome)[:, None])
+        if levels.labels[outcome]:
+            outcomes.append(levels.of(outcome))  # the reference loses what the others gain
+        found = np.array([[_one(cut, levels, int(a), b, level) for b in outcomes] for a in causes])
+        values, lows, highs = (found[:, :, k] for k in range(3))
+        if levels.labels[outcome]:
+            values[:, -1] = 0.0 - values[:, -1]
+            lows[:, -1], highs[:, -1] = 0.0 - highs[:, -1], 0.0 - lows[:, -1]
+        return values, lows, highs
+
+    def distributions(
+        self, setting: Mapping[int, float], level: float
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Return mean, sd, and the range of the values of every column, in units of the table.
+
+        `setting` has the columns that are set, in standard units.
+        """
+        cut = self.columns.without_causes_of(setting)
+        means, sd = self.levels.moments.means[0], self.levels.sd
+        mean = means.copy()
+        if setting:
+            mean = means + np.array(list(setting.values())) @ cut.paths[list(setting)] * sd
+        variances = cut.variances.copy()
+        variances[list(setting)] = 0.0
+        spread = np.sqrt(variances @ cut.paths**2) * sd
+        half = float(special.ndtri(0.5 + level / 2.0)) * spread
+        return mean, spread, mean - half, mean + half
+
+    def draw(
+        self,
+        setting: Mapping[int, float],
+        n: int,
+        rng: np.random.Generator,
+        by_share: Sequence[bool],
+    ) -> FloatArray:
+        """Draw n rows of all columns, in units of the table; levels of nodes that are `by_share`."""
+        levels, columns = self.levels, self.columns
+        rows = np.zeros((n, len(columns.graph)))
+        for node in topological_order(self.graph).tolist():
+            own = levels.of(node)
+            if own[0] in setting:
+                rows[:, own] = [setting[column] for column in own.tolist()]
+            elif by_share[node]:
+                rows[:, own] = self._drawn_level(rows, own, rng)
+            else:
+                noise = rng.standard_normal(n) * np.sqrt(columns.variances[own[0]])
+                rows[:, own[0]] = rows @ columns.weights[:, own[0]] + noise
+        return rows * levels.sd + levels.moments.means[0]
+
+    def _drawn_level(self, rows: FloatArray, own: IntArray, rng: np.random.Generator) -> FloatArray:
+        """Return the columns of a node, in standard units, for levels drawn by their shares."""
+        means, sd = self.levels.moments.means[0][own], self.levels.sd[own]
+        shares = shares_of(rows @ from_outside(self.columns.weights, own) * sd + means)
+        ends = np.cumsum(shares, axis=1)
+        place = (rng.random((len(rows), 1)) > ends[:, :-1]).sum(axis=1)
+        unit: FloatArray = ((place[:, None] == np.arange(len(own))) - means) / sd
+        return unit
+
+    def expected(self, values: FloatArray) -> FloatArray:
+        """Return what the causes of each node make of its columns, row by row."""
+        levels, equations = self.levels, self.columns
+        means, sd = levels.moments.means[0], levels.sd
+        rows = (levels.expanded(values) - means) / sd
+        found = np.empty(rows.shape)
+        for k in range(len(levels.sizes)):
+            own = levels.of(k)
+            found[:, own] = rows @ from_outside(equations.weights, own) * sd[own] + means[own]
+        return found
+
     def _of_nodes(self, matrix: FloatArray) -> FloatArray:
         first = self.levels.first
         return matrix[np.ix_(first, first)]
@@ -153,6 +227,26 @@ def from_outside(weights: FloatArray, own: IntArray) -> FloatArray:
     outside[own] = 0.0
     found: FloatArray = outside @ T
     return found
+
+
+def shares_of(means: FloatArray) -> FloatArray:
+    """Return the shares of all levels, the last included, for means of their columns (rows, k).
+
+    Means are linear in the causes: below zero they count as zero, and all are made to sum to one.
+    """
+    shares = np.maximum(np.column_stack([means, 1.0 - means.sum(axis=1)]), 0.0)
+    found: FloatArray = shares / shares.sum(axis=1, keepdims=True)
+    return found
+
+
+def _one(
+    cut: Equations, levels: LevelColumns, cause: int, outcomes: IntArray, level: float
+) -> tuple[float, float, float]:
+    """Return the effect of a column on the sum of others, and its interval."""
+    unit = levels.sd[outcomes] / levels.sd[cause]
+    value = float(cut.paths[cause, outcomes] @ unit)
+    error = cut.standard_error_of(cause, outcomes, unit)
+    return value, *cut.interval(value, error, cause, int(outcomes[0]), level)
 
 
 def _by_rows(scores: tuple[float, ...], values: FloatArray) -> tuple[float, ...]:

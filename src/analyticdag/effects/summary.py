@@ -14,10 +14,9 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
-from scipy import special
 
 from analyticdag._typing import BoolArray, IntArray
-from analyticdag.effects.equations import Equations
+from analyticdag.effects.equations import Equations, causal_nodes
 from analyticdag.effects.known import Known
 
 
@@ -44,19 +43,6 @@ def settling(
         if all(len(way) == 1 for way in ways.values()):
             found.append(node)
     return found
-
-
-def interval_of(
-    value: float, error: float, equations: Equations, x: int, y: int, level: float
-) -> tuple[float, float]:
-    """Return a confidence interval; the fewest degrees of freedom on the way decide its width."""
-    if error == 0.0:
-        return value, value
-    freedom = int(equations.freedom[causal_nodes(equations.reach, x, y)].min())
-    if freedom < 1:
-        return -np.inf, np.inf
-    half = float(special.stdtrit(freedom, 0.5 + level / 2.0)) * error
-    return value - half, value + half
 
 
 def adjustment_sets(known: Known, equations: Equations, x: int, y: int) -> dict[str, Any]:
@@ -102,13 +88,6 @@ def minimal_set(graph: BoolArray, reach: BoolArray, x: int, y: int) -> IntArray:
     _, (near, _) = nx.minimum_cut(flow, (x, "out"), (y, "in"))
     cut = [node for node in older if (node, "in") in near and (node, "out") not in near]
     return np.array(sorted(set(cut) - {x, y}), dtype=np.int64)
-
-
-def causal_nodes(reach: BoolArray, x: int, y: int) -> BoolArray:
-    """Return the nodes on directed paths from x to y, x left out."""
-    causal: BoolArray = reach[x] & reach[:, y]
-    causal[x] = False
-    return causal
 
 
 def _forbidden(reach: BoolArray, x: int, y: int) -> BoolArray:

@@ -71,7 +71,7 @@ def _of_cause(known: Known, x: int, outcomes: Any, level: float) -> Iterator[Eff
     else:
         every = known.choices((x,))
         bounded = np.zeros(len(known.names), dtype=bool)
-    values = np.array([equations.paths[x] for equations in every])
+    values = np.array([equations.effects_of(x) for equations in every])
     halves = np.array([_half_widths(equations, x, level) for equations in every])
     reached = np.array([equations.reach[x] for equations in every])
     unit = known.sd / known.sd[x]

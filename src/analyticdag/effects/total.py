@@ -14,7 +14,7 @@ from analyticdag.effects.by_level import level_effect
 from analyticdag.effects.effect import Effect, Path, Possible
 from analyticdag.effects.equations import Equations
 from analyticdag.effects.known import MOST_OPEN, Known
-from analyticdag.effects.summary import adjustment_sets, interval_of, members, settling
+from analyticdag.effects.summary import adjustment_sets, members, settling
 from analyticdag.errors import ParameterError
 from analyticdag.graphs import topological_order
 from analyticdag.least_squares import regressions
@@ -82,11 +82,11 @@ def _split(known: Known, equations: Equations, x: int, y: int) -> dict[str, Any]
     """Return what an identified effect is made of, and what a regression should adjust for."""
     names, sets = known.names, adjustment_sets(known, equations, x, y)
     way = known.between(x, y)
-    if any(known.open_at(node) for node in np.flatnonzero(way).tolist()):
-        return sets  # members share the total, not the paths
+    if known.families or any(known.open_at(node) for node in np.flatnonzero(way).tolist()):
+        return sets  # by counts it is no sum over paths; members share the total, not the paths
     unit = float(known.sd[y] / known.sd[x])
     direct = float(equations.weights[x, y]) * unit
-    sets |= {"direct": direct, "mediated": float(equations.paths[x, y]) * unit - direct}
+    sets |= {"direct": direct, "mediated": float(equations.effects_of(x)[y]) * unit - direct}
     if known.categories & set(np.flatnonzero(way).tolist()):
         return sets  # a path through a category has no one number
     found = paths_between(equations, x, y)
@@ -106,12 +106,12 @@ def _pairs(known: Known, x: int, neighbours: list[int]) -> tuple[tuple[Hashable,
 def _possible(known: Known, equations: Equations, x: int, y: int, level: float) -> Possible:
     """Return the effect in one member, in the units of the columns."""
     unit = float(known.sd[y] / known.sd[x])
-    value = float(equations.paths[x, y]) * unit
+    value = float(equations.effects_of(x)[y]) * unit
     error = float(equations.standard_errors(x)[y]) * unit
     return Possible(
         value=value,
         standard_error=error,
-        interval=interval_of(value, error, equations, x, y, level),
+        interval=equations.interval(value, error, x, y, level),
         parents=tuple(known.names[k] for k in np.flatnonzero(equations.graph[:, x])),
     )
 

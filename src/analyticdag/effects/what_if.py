@@ -22,7 +22,6 @@ from analyticdag.effects.levels import LevelEquations
 from analyticdag.effects.what_if_levels import (
     columns_of,
     data_frame,
-    distributions,
     drawn,
     set_levels,
 )
@@ -40,7 +39,8 @@ class Outcome(NamedTuple):
     open edges matter. `low` and `high` hold for every member. A category, and a yes/no column in
     words, has an entry for each level, `name: level`: its mean is the share of the level, and `low`
     and `high` are the smallest and the largest share over the members. So has a column of 0 and 1,
-    under its name, for the share of 1. Shares are linear in the causes, cut off at 0 and 1.
+    under its name, for the share of 1. Shares are linear in the causes, cut off at 0 and 1; of a
+    graph by counts they are those of every combination of causes.
     """
 
     name: Hashable
@@ -61,7 +61,7 @@ def intervene(model: Any, do: Mapping[Hashable, Any], *, level: float = 0.95) ->
     setting, nodes = set_levels(known, _checked(do)), [known.position(name, "do") for name in do]
     every = known.choices_at(tuple(nodes))
     own = next((k for k, e in enumerate(every) if e is known.equations), 0)
-    made = [distributions(cast("LevelEquations", one), setting, level) for one in every]
+    made = [cast("LevelEquations", one).distributions(setting, level) for one in every]
     means, sds, lows, highs = (np.array([one[k] for one in made]) for k in range(4))
     levels = columns_of(known)
     if (np.ptp(means, axis=0) > _ROUNDING * levels.sd).any():

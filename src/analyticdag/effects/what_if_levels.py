@@ -1,7 +1,8 @@
-"""What if, column by column: what is set, rows drawn, distributions, and answers in words.
+"""What if, column by column: what is set, rows drawn, and answers in words.
 
 Equations are those between the columns of all levels (`levels.py`), so the expected share of a
-level is linear in the causes. Where rows are drawn, a level is drawn by its share (`words.py`).
+level is linear in the causes; those of a graph by counts have shares for every combination of
+causes (`counted.py`). Where rows are drawn, a level is drawn by its share (`words.py`).
 """
 
 from __future__ import annotations
@@ -10,15 +11,12 @@ from collections.abc import Hashable, Mapping
 from typing import Any, cast
 
 import numpy as np
-from scipy import special
 
-from analyticdag._typing import FloatArray, IntArray
-from analyticdag.effects.equations import Equations
+from analyticdag._typing import FloatArray
 from analyticdag.effects.known import Known
-from analyticdag.effects.levels import LevelColumns, LevelEquations, from_outside
-from analyticdag.effects.words import shares_of, spoken
+from analyticdag.effects.levels import LevelColumns, LevelEquations
+from analyticdag.effects.words import spoken
 from analyticdag.errors import MissingDependencyError
-from analyticdag.graphs import topological_order
 
 
 def columns_of(known: Known) -> LevelColumns:
@@ -39,59 +37,14 @@ def set_levels(known: Known, do: Mapping[Hashable, Any]) -> dict[int, float]:
     return setting
 
 
-def distributions(
-    equations: LevelEquations, setting: dict[int, float], level: float
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Return mean, sd, and the range of the values of every column, in units of the table."""
-    levels = equations.levels
-    cut = equations.columns.without_causes_of(setting)
-    means, sd = levels.moments.means[0], levels.sd
-    mean = means.copy()
-    if setting:
-        mean = means + np.array(list(setting.values())) @ cut.paths[list(setting)] * sd
-    variances = cut.variances.copy()
-    variances[list(setting)] = 0.0
-    spread = np.sqrt(variances @ cut.paths**2) * sd
-    half = float(special.ndtri(0.5 + level / 2.0)) * spread
-    return mean, spread, mean - half, mean + half
-
-
 def drawn(
     known: Known, setting: dict[int, float], n: int, rng: np.random.Generator
 ) -> dict[Hashable, Any]:
-    """Draw n rows of the member, node by node; what is drawn by name, in words where it has any."""
+    """Draw n rows of the member; what is drawn by name, in words where it has any."""
     levels, words = columns_of(known), spoken(known)
-    columns = cast("LevelEquations", known.by_columns().equations).columns
-    rows = np.zeros((n, len(columns.graph)))
-    found: dict[Hashable, Any] = dict.fromkeys(known.names)
-    for node in topological_order(known.member).tolist():
-        own = levels.of(node)
-        if own[0] in setting:
-            rows[:, own] = [setting[column] for column in own.tolist()]
-        elif words[node].shares:
-            rows[:, own] = _drawn_level(columns, levels, rows, own, rng)
-        else:
-            noise = rng.standard_normal(n) * np.sqrt(columns.variances[own[0]])
-            rows[:, own[0]] = rows @ columns.weights[:, own[0]] + noise
-        values = rows[:, own] * levels.sd[own] + levels.moments.means[0][own]
-        found[known.names[node]] = words[node].said(values)
-    return found
-
-
-def _drawn_level(
-    columns: Equations,
-    levels: LevelColumns,
-    rows: FloatArray,
-    own: IntArray,
-    rng: np.random.Generator,
-) -> FloatArray:
-    """Return the columns of a node, in standard units, for levels drawn by their shares."""
-    means, sd = levels.moments.means[0][own], levels.sd[own]
-    shares = shares_of(rows @ from_outside(columns.weights, own) * sd + means)
-    ends = np.cumsum(shares, axis=1)
-    place = (rng.random((len(rows), 1)) > ends[:, :-1]).sum(axis=1)
-    unit: FloatArray = ((place[:, None] == np.arange(len(own))) - means) / sd
-    return unit
+    equations = cast("LevelEquations", known.by_columns().equations)
+    rows = equations.draw(setting, n, rng, [bool(word.shares) for word in words])
+    return {word.name: word.said(rows[:, levels.of(k)]) for k, word in enumerate(words)}
 
 
 def predicted(known: Known, expected: FloatArray, node: int | None) -> Any:

@@ -19,6 +19,7 @@ import numpy as np
 from analyticdag._parameters import LARGEST, number, shown
 from analyticdag._typing import FloatArray
 from analyticdag.effects.known import Known
+from analyticdag.effects.levels import shares_of
 from analyticdag.errors import InputError
 from analyticdag.tables.recipe import Column, Kind, key_of, level_of
 
@@ -192,13 +193,3 @@ def _is_zero_one(known: Known, k: int, kind: str) -> bool:
     expected = float(known.mean[k] * (1.0 - known.mean[k]))
     allowed = (_ROUGHLY if kind == Kind.YES_NO else _EXACTLY) * expected
     return expected > 0.0 and abs(float(known.sd[k]) ** 2 - expected) <= allowed
-
-
-def shares_of(means: FloatArray) -> FloatArray:
-    """Return the shares of all levels, the last included, for means of their columns (rows, k).
-
-    Means are linear in the causes: below zero they count as zero, and all are made to sum to one.
-    """
-    shares = np.maximum(np.column_stack([means, 1.0 - means.sum(axis=1)]), 0.0)
-    found: FloatArray = shares / shares.sum(axis=1, keepdims=True)
-    return found

@@ -93,6 +93,7 @@ class Reading:
     moments: Moments
     scores: Scores | None = None
     counts: LevelCounts | None = None
+    level_values: tuple[FloatArray, ...] = ()  # what the levels that were counted stand for
 
 
 @dataclass(frozen=True, eq=False)

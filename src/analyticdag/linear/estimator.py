@@ -28,6 +28,7 @@ from analyticdag._validation import (
 from analyticdag._watch import watched
 from analyticdag.acyclicity import Acyclicity
 from analyticdag.effects import Outcome, intervene, sample
+from analyticdag.effects.families import Families
 from analyticdag.effects.levels import LevelColumns
 from analyticdag.errors import NotConvergedWarning, ParameterError, ScaleWarning
 from analyticdag.fitting.checkpoint import held_checkpoint
@@ -162,6 +163,8 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
     moments_ : Moments, the covariances and means that `effects` are computed from.
     level_columns_ : LevelColumns, the moments of a table with categories; None of any other.
     reading_ : "levels", "cuts" or "counts": how discrete columns were read; None without such.
+    families_ : Families, of a graph by counts how often the levels of every column came with those
+        of its causes; None of any other.
     recipe_ : Recipe, how the columns become numbers; None where they are numbers.
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn.
     """
@@ -214,6 +217,7 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
     selection_: Selection | None
     moments_: Moments
     level_columns_: LevelColumns | None
+    families_: Families | None
     recipe_: Recipe | None
     excess_: float | None
     _seen: Seen | None = None  # rows in batches, which `partial_fit` goes on from
@@ -380,6 +384,7 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
         edges = edges_of(fit, learned, mixed, cpdag)
         self._keep_graph(statistics.names, finished, cpdag, edges)
         self._judge, self.reading_ = judge, learned.reading_of(fit)
+        self.families_ = learned.families(self.class_graph_)
         self.excess_ = None if judge is None else judge.excess
         self._ladder, self._rungs = ladder_task(fit, learned), None
         self.h_ = float(Acyclicity(fit.options.function).value(finished.weights))

@@ -23,7 +23,10 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, replace
 
+import networkx as nx
+
 from analyticdag._typing import IntArray
+from analyticdag.effects.families import Families
 from analyticdag.fitting.design import Reading
 from analyticdag.fitting.finish import Finished, finish
 from analyticdag.fitting.placement import to_float64
@@ -82,6 +85,13 @@ class Learned:
     def counts(self) -> LevelCounts | None:
         """What was counted, where the graph was found by counts."""
         return None if self.reading is None else self.reading.counts
+
+    def families(self, class_graph: nx.DiGraph) -> Families | None:
+        """Count every node with its causes in a class of graphs, where that was found by counts."""
+        if self.reading is None or self.reading.counts is None:
+            return None
+        edges = nx.to_numpy_array(class_graph, weight=None) != 0.0
+        return Families.of(self.reading.counts, self.reading.level_values, edges)
 
     def reading_of(self, fit: Fit) -> str | None:
         """Return how discrete columns were read; None without such."""

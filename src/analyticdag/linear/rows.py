@@ -23,7 +23,7 @@ import math
 import os
 import warnings
 from collections.abc import Hashable, Iterable, Iterator, Set
-from typing import Any
+from typing import Any, cast
 
 import narwhals as nw
 import numpy as np
@@ -39,6 +39,7 @@ from analyticdag._validation import (
     remember_columns,
 )
 from analyticdag.effects.known import Known
+from analyticdag.effects.levels import LevelEquations
 from analyticdag.effects.what_if import target_place
 from analyticdag.effects.what_if_levels import predicted
 from analyticdag.errors import DataError, DataWarning, ParameterError
@@ -241,13 +242,14 @@ def implied(estimator: Any) -> Gaussian:
 def predictions(estimator: Any, X: FloatArray, target: Hashable | None) -> Any:
     """Return what `predict` says of a target, or of every column; of levels, probabilities."""
     place = None if target is None else target_place(estimator.class_graph_, target)
-    return predicted(Known.of(estimator), _expected(estimator, X), place)
+    known = Known.of(estimator)
+    return predicted(known, _expected(estimator, known, X), place)
 
 
-def _expected(estimator: Any, X: FloatArray) -> FloatArray:
+def _expected(estimator: Any, known: Known, X: FloatArray) -> FloatArray:
     """Return what the equations make of the columns of every node from its causes, row by row."""
-    if estimator.level_columns_ is not None:
-        return estimator.level_columns_.expected(estimator.adjacency_matrix_ != 0, X)
+    if known.levels is not None:
+        return cast("LevelEquations", known.equations).expected(X)
     weights = estimator.slopes_ * estimator.scale_ / estimator.scale_[:, None]
     return estimator.mean_ + (X - estimator.mean_) @ weights
 

@@ -132,7 +132,7 @@ def _possible(known: Known, x: int, y: int) -> dict[Pair, FloatArray]:
     if known.category_between(x, y) is not None:
         return level_values(known, every, x, y)
     unit = known.sd[y] / known.sd[x]
-    return {("", ""): np.array([equations.paths[x, y] * unit for equations in every])}
+    return {("", ""): np.array([equations.effects_of(x)[y] * unit for equations in every])}
 
 
 def _told(
