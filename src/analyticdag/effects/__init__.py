@@ -13,7 +13,9 @@
 - ``hidden``: pairs that look as if they had a common cause that was not measured;
 - ``known``: what these are computed from: a class of graphs and the moments of the data;
 - ``equations``: the equations of one DAG, total effects and their standard errors;
-- ``levels``: the equations of a table with categories, between the columns of all levels.
+- ``levels``: the equations of a table with categories, between the columns of all levels;
+- ``counted``: those of a graph by counts, in which causes may act together;
+- ``families``: the counts behind them, and the shares of all levels when some are set.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.effects.families import Families, Levels, Shares, after
 from analyticdag.effects.levels import LevelEquations
 from analyticdag.errors import InputError
-from analyticdag.graphs import reachability
+from analyticdag.graphs import reachability, topological_order
 
 # Standard errors from so many draws are off by a fourteenth.
 _DRAWS = 100
@@ -36,17 +36,18 @@ class CountEquations(LevelEquations):
     @cached_property
     def tables(self) -> dict[int, Shares]:
         """The shares as they are in the rows."""
-        return self._tables(0)
+        return {j: one.plain() for j, one in self._counted.items()}
 
     @cached_property
-    def drawn_tables(self) -> dict[int, Shares]:
-        """The same, then what they could be."""
-        return self._tables(_DRAWS)
-
-    def _tables(self, n_draws: int) -> dict[int, Shares]:
+    def _drawn_tables(self) -> dict[int, Shares]:
+        """Draws of what they could be."""
         rng = np.random.default_rng(0)
-        shares = (self.families.shares(j, np.flatnonzero(c)) for j, c in enumerate(self.graph.T))
-        return {j: one.with_draws(n_draws, rng) for j, one in enumerate(shares)}
+        return {j: one.with_draws(_DRAWS, rng) for j, one in self._counted.items()}
+
+    @cached_property
+    def _counted(self) -> dict[int, Shares]:
+        columns = enumerate(self.graph.T)
+        return {j: self.families.shares(j, np.flatnonzero(causes)) for j, causes in columns}
 
     # --- what if -------------------------------------------------------------
 
@@ -101,7 +102,7 @@ class CountEquations(LevelEquations):
         return self._slopes(cause, self._means(cause))[:, 0]
 
     def _standard_errors(self, cause: int) -> FloatArray:
-        return self._slopes(cause, self._drawn_means(cause))[:, 1:].std(axis=1)
+        return self._slopes(cause, self._drawn_means(cause)).std(axis=1)
 
     def _slopes(self, cause: int, means: FloatArray) -> FloatArray:
         """Return effects of a node on all nodes, (nodes, draws), in standard units."""
@@ -124,8 +125,8 @@ class CountEquations(LevelEquations):
     def level_table(self, cause: int, outcome: int, level: float) -> tuple[FloatArray, ...]:
         """Return the same and both ends of their intervals."""
         changes = self._changes(cause, outcome, self._drawn_means(cause))
-        half = special.ndtri(0.5 + level / 2.0) * changes[:, :, 1:].std(axis=2)
-        values = changes[:, :, 0]
+        half = special.ndtri(0.5 + level / 2.0) * changes.std(axis=2)
+        values = self.level_values(cause, outcome)
         return values, values - half, values + half
 
     def _changes(self, cause: int, outcome: int, means: FloatArray) -> FloatArray:
@@ -141,48 +142,56 @@ class CountEquations(LevelEquations):
 
     def _means(self, cause: int) -> FloatArray:
         """Return what all columns become at each level of a cause, (levels, columns, 1)."""
-        return self._at_levels(cause, self.tables)
+        if cause not in self._kept:
+            self._kept[cause] = self._at_levels(cause, self.tables)
+        return self._kept[cause]
 
     def _drawn_means(self, cause: int) -> FloatArray:
-        """Return the same, then what they could be, (levels, columns, 1 + draws)."""
-        if cause not in self._kept_means:
-            self._kept_means[cause] = self._at_levels(cause, self.drawn_tables)
-        return self._kept_means[cause]
+        """Return draws of what they could become, (levels, columns, draws)."""
+        if cause not in self._kept_draws:
+            self._kept_draws[cause] = self._at_levels(cause, self._drawn_tables)
+        return self._kept_draws[cause]
+
+    # The effects of one cause on all outcomes come together, and are asked for one by one.
+    @cached_property
+    def _kept(self) -> dict[int, FloatArray]:
+        return {}
 
     @cached_property
-    def _kept_means(self) -> dict[int, FloatArray]:
+    def _kept_draws(self) -> dict[int, FloatArray]:
         return {}
 
     def _at_levels(self, cause: int, tables: dict[int, Shares]) -> FloatArray:
-        n_levels, order = (
-            len(self.families.values[cause]),
-            self._order_after((cause,), self.reach[cause]),
-        )
-        found = [after(tables, {cause: one}, order) for one in np.eye(n_levels)]
-        return np.array([self._columns(one) for one in found])
+        order = self._order_after((cause,), self.reach[cause])
+        levels = np.eye(len(self.families.values[cause]))
+        return np.array([self._columns(after(tables, {cause: one}, order)) for one in levels])
 
     # --- between nodes and columns -------------------------------------------
 
     def _order_after(self, nodes: Collection[int], wanted: BoolArray | None = None) -> list[int]:
         """Return some nodes (None: all) and what they come from once others are set, causes first.
 
-        Of the nodes whose causes are there, the next is one that leaves few waiting for effects.
+        The next is always a node which, with all that it still comes from, leaves the fewest states
+        waiting for effects.
         """
         graph = self.graph.copy()
         graph[:, list(nodes)] = False
-        needed = set(range(len(graph)))
+        reach = reachability(graph)
+        left: BoolArray = np.ones(len(graph), dtype=bool)
         if wanted is not None:
-            needed = set(np.flatnonzero(reachability(graph)[:, wanted].any(axis=1)).tolist())
-        graph &= np.isin(np.arange(len(graph)), list(needed))
-        waiting, order = graph.sum(axis=0), list[int]()
-        effects = graph.sum(axis=1)
-        while len(order) < len(needed):
-            ready = [j for j in needed - set(order) if not waiting[j]]
-            ends = [int((effects[graph[:, j]] == 1).sum()) - bool(effects[j]) for j in ready]
-            j = ready[int(np.argmax(ends))]
-            order.append(j)
-            waiting = waiting - graph[j]
-            effects = effects - graph[:, j]
+            left = np.asarray(reach[:, wanted].any(axis=1))
+        graph &= left  # effects that nobody asks about do not wait
+        sizes = np.log([len(values) for values in self.families.values])
+        ranks = np.argsort(topological_order(graph))
+        order: list[int] = []
+        while left.any():
+            ahead = np.flatnonzero(left)
+            done = ~left[:, None] | reach[:, ahead]  # [:, k]: what is done after the k-th of them
+            waits = done & (graph.astype(np.float64) @ ~done > 0.0)
+            best = ahead[int(np.argmin(sizes @ waits + 1e-6 * done.sum(axis=0)))]
+            new = np.flatnonzero(left & reach[:, best])
+            order += new[np.argsort(ranks[new])].tolist()
+            left[new] = False
         return order
 
     def _columns(self, shares: Mapping[int, FloatArray]) -> FloatArray:

@@ -177,7 +177,7 @@ class LevelEquations(Equations):
         rng: np.random.Generator,
         by_share: Sequence[bool],
     ) -> FloatArray:
-        """Draw n rows of all columns, in units of the table; levels of nodes that are `by_share`."""
+        """Draw n rows of all columns, in units of the table; nodes `by_share` by their levels."""
         levels, columns = self.levels, self.columns
         rows = np.zeros((n, len(columns.graph)))
         for node in topological_order(self.graph).tolist():

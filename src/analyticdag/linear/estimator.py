@@ -117,8 +117,7 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
     of it. An edge costs log n + 4·gamma·log d for n rows and d columns; "auto" is as low as it can
     be while at most 20 % of the edges that just pay it are expected to be accidents
     (`search.price`). min_effect="auto" is 0 where the rows agree with the model, and grows with
-    what they show of bent equations and pooled populations (`linear.misfit`). A checkpoint keeps
-    paths.
+    what they show of bent equations and pooled populations (`linear.misfit`).
 
     missing="em" takes maximum likelihood from the rows as they are, and counts only as many rows as
     the pairs of columns really have (`tables.gaps`). Kinds are "number", "count", "log", "yes/no",
@@ -161,10 +160,8 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
         variances are those of the columns divided by `scale_`: their standard deviations with
         `standardize`, else one; or one power of two for all where all are far from one (1e±25).
     moments_ : Moments, the covariances and means that `effects` are computed from.
-    level_columns_ : LevelColumns, the moments of a table with categories; None of any other.
     reading_ : "levels", "cuts" or "counts": how discrete columns were read; None without such.
-    families_ : Families, of a graph by counts how often the levels of every column came with those
-        of its causes; None of any other.
+    level_columns_, families_ : moments of a table with categories; counts of a graph by counts.
     recipe_ : Recipe, how the columns become numbers; None where they are numbers.
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn.
     """
@@ -320,17 +317,17 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
     ) -> Any:
         """Draw n rows from the learned equations; columns in `do` are set to its values.
 
-        `do` sets a category or a yes/no column to a level, as in {"colour": "red"}; where there are
-        such words, the rows are a data frame.
-        Where open edges matter, the rows are of one member of the class, and a warning says so."""
+        `do` sets a category or a yes/no column to a level, as in {"colour": "red"}; of such words
+        the rows are a data frame. Where open edges matter, they are of one member, with a warning.
+        """
         check_is_fitted(self)
         return sample(self, n, do, seed=seed)
 
     def intervene(self, do: Mapping[Hashable, Any], *, level: float = 0.95) -> list[Outcome]:
         """Return the distribution of every column when those in `do` are set to its values.
 
-        Of levels, as in {"colour": "red"}, the shares. Where open edges matter, the range over the
-        members of the class, and a warning.
+        Of levels, as in {"colour": "red"}, the shares. Where open edges matter, the range over
+        all members of the class, and a warning.
         """
         check_is_fitted(self)
         return intervene(self, do, level=level)
@@ -338,9 +335,9 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
     def predict(self, X: Any, target: Hashable | None = None) -> Any:
         """Return what the learned equations expect of `target`, or of every column, in each row.
 
-        Where a column has levels in words, the probabilities of these, in a data frame.
-        From direct causes in `graph_` only; where open edges matter to a target, with a warning.
-        For a gap (missing="em") stands what the rest of the row makes of it.
+        Of levels in words, their probabilities, in a data frame. From direct causes in `graph_`
+        only; where open edges matter to a target, with a warning. For a gap (missing="em") stands
+        what the rest of the row makes of it.
         """
         check_is_fitted(self)
         if self.loss_traits_.binary:
@@ -361,8 +358,7 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
         if statistics.looks_standardised and options.traits.reads_scales:
             warnings.warn(
                 f"loss={options.traits.name!r} reads directions from the scales of the columns, "
-                "but all variances are the same; use loss='likelihood-nv', or data in their own "
-                "units",
+                "but all variances are equal; use loss='likelihood-nv' or data in their own units",
                 ScaleWarning,
                 stacklevel=3,
             )
@@ -383,9 +379,8 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
         learned = with_sure_claims(learned, judge)
         edges = edges_of(fit, learned, mixed, cpdag)
         self._keep_graph(statistics.names, finished, cpdag, edges)
-        self._judge, self.reading_ = judge, learned.reading_of(fit)
-        self.families_ = learned.families(self.class_graph_)
-        self.excess_ = None if judge is None else judge.excess
+        self._judge, self.excess_ = judge, None if judge is None else judge.excess
+        self.reading_, self.families_ = learned.reading_of(fit), learned.families(self.class_graph_)
         self._ladder, self._rungs = ladder_task(fit, learned), None
         self.h_ = float(Acyclicity(fit.options.function).value(finished.weights))
         self.loss_, self.loss_traits_ = learned.loss.name, learned.loss
@@ -393,8 +388,8 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
         self.trace_, self.status_, self.n_iter_ = learned.trace, learned.status, learned.n_iter
         self.mean_, self.scale_ = statistics.undisturbed_mean(W), statistics.scale
         self.moments_, self.level_columns_ = statistics.moments, mixed.columns
-        pooled = learned.loss.variances == "equal"
-        self.noise_variances_ = statistics.noise_variances(W, pooled=pooled)
+        equal = learned.loss.variances == "equal"
+        self.noise_variances_ = statistics.noise_variances(W, pooled=equal)
         if self.status_ is Status.SEARCHED and any(e.fixed_by is _OPEN for e in edges):
             self.status_ = Status.CLASS_FOUND
         self.advice_ = str(self.status_.value)
