@@ -104,7 +104,7 @@ def as_format_1(run: Path) -> None:
     (run / "weights.npz").write_bytes(buffer.getvalue())
     model = json.loads((run / "model.json").read_text())
     model |= {"version": 1, "weights_sha256": hashlib.sha256(buffer.getvalue()).hexdigest()}
-    del model["look"], model["n_sets"], model["n_levels"]
+    del model["look"], model["n_sets"], model["n_levels"], model["n_cells"]
     (run / "model.json").write_text(json.dumps(model))
 
 

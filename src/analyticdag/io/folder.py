@@ -41,7 +41,7 @@ from analyticdag.errors import InputError, OutputError, ParameterError
 from analyticdag.io.formats import dagitty, dot, edges_csv, graphml
 from analyticdag.io.model import READABLE, SCHEMA, Model, model_of, run_of
 from analyticdag.io.run import SavedRun
-from analyticdag.io.state import ARRAYS, LEVEL_ARRAYS
+from analyticdag.io.state import ARRAYS, FAMILY_ARRAYS, LEVEL_ARRAYS
 
 MODEL, WEIGHTS, MANIFEST, PAGE = "model.json", "weights.npz", "manifest.json", "report.html"
 TEXTS = {
@@ -55,6 +55,8 @@ NOTE = ".saving"
 _MATRICES = {"weights": "f", "adjacency": "u", "cpdag": "u"}  # and the kind of their numbers
 # Twice as many columns as the largest graph that the package was grown to.
 MAX_COLUMNS = 20_000
+# Families of a million rows have some ten million cells; with so many 3 GB are unpacked.
+MAX_CELLS = 2 * 10**8
 # A hundred edges for each of so many columns, and 200 bytes for an edge.
 _MAX_JSON = 400 * 2**20
 _CURE = "name the folder of a saved run"
@@ -176,8 +178,7 @@ def load_run(folder: str | Path) -> SavedRun:
     manifest = _read_json(folder / MANIFEST)
     try:
         model = fitted(record, Model, "model.json")
-        sha256, d = model.weights_sha256, len(model.names)
-        arrays = _read_matrices(folder / WEIGHTS, sha256, d, model.n_sets, model.n_levels)
+        arrays = _read_matrices(folder / WEIGHTS, model)
         return run_of(model, arrays, manifest)
     except InputError:
         raise
@@ -237,8 +238,9 @@ def _read_json(path: Path) -> dict[str, Any]:
     return value
 
 
-def _read_matrices(path: Path, sha256: str, d: int, n_sets: int, n_levels: int) -> dict[str, Any]:
-    """Return the matrices on d columns and their moments; nothing larger is ever unpacked."""
+def _read_matrices(path: Path, model: Model) -> dict[str, Any]:
+    """Return the matrices of the columns and their moments; nothing larger is ever unpacked."""
+    d, n_sets, n_levels, n_cells = len(model.names), model.n_sets, model.n_levels, model.n_cells
     if d > MAX_COLUMNS:
         raise ValueError(f"{d} columns are more than the {MAX_COLUMNS} that can be read")
     if not 0 <= n_sets <= d + 1:
@@ -248,12 +250,17 @@ def _read_matrices(path: Path, sha256: str, d: int, n_sets: int, n_levels: int) 
     if not (n_levels == 0 or (n_sets and d <= n_levels <= MAX_COLUMNS)):
         raise ValueError(f"n_levels={n_levels} cannot be with {d} columns")
     limit = (10 + 8 * n_sets) * d * d + 8 * (d + 1) * (n_sets + 5) + 8192
+    if not 0 <= n_cells <= (MAX_CELLS if n_sets else 0):
+        raise ValueError(f"n_cells={n_cells} cannot be with {d} columns")
     limit += 8 * n_levels * (n_sets * (n_levels + 1) + 6)
+    # A byte for a cell, eight for a combination or a cause, which are no more; levels are bytes.
+    limit += 17 * n_cells + 8 * d * (3 + 256) * (n_cells > 0)
     content = read_limited(path, limit + limit // 5, _CURE)
-    if hashlib.sha256(content).hexdigest() != sha256:
+    if hashlib.sha256(content).hexdigest() != model.weights_sha256:
         raise InputError(f"{str(path)!r} is not the file that model.json was saved with; fit again")
     arrays = read_arrays(content, limit)
     expected = [*_MATRICES, *(ARRAYS if n_sets else ()), *(LEVEL_ARRAYS if n_levels else ())]
+    expected += FAMILY_ARRAYS if n_cells else ()
     if set(arrays) != set(expected):
         raise ValueError(f"{path.name} must hold {', '.join(expected)}")
     for name, kind in _MATRICES.items():

@@ -104,6 +104,7 @@ class Model:
     n_sets: int = 0  # sets of rows with moments of their own, in the arrays beside
     ladder: tuple[RungRecord, ...] = ()
     n_levels: int = 0  # columns with one for each level of a category, in the arrays beside
+    n_cells: int = 0  # cells that were counted of a graph by counts, in the arrays beside
 
 
 def model_of(run: SavedRun, weights_sha256: str) -> dict[str, Any]:
@@ -119,6 +120,7 @@ def model_of(run: SavedRun, weights_sha256: str) -> dict[str, Any]:
         "n_sets": 0 if run.fitted is None else run.fitted.n_sets,
         "ladder": [asdict(rung) for rung in run.ladder],
         "n_levels": 0 if run.fitted is None else run.fitted.n_levels,
+        "n_cells": 0 if run.fitted is None else run.fitted.n_cells,
     }
     return {f.name: own.get(f.name, getattr(run, f.name, None)) for f in fields(Model)}
 
@@ -133,7 +135,7 @@ def run_of(model: Model, arrays: Mapping[str, Any], manifest: Mapping[str, Any])
         raise ValueError("look is of a table with other columns")
     for rung in model.ladder:
         rung.check(len(model.names))
-    series, n_sets, d = model.selection, model.n_sets, len(model.names)
+    series, d, sizes = model.selection, len(model.names), (model.n_levels, model.n_cells)
     own = {
         "weights": arrays["weights"].astype(np.float64),
         "adjacency": arrays["adjacency"].astype(bool),
@@ -143,7 +145,7 @@ def run_of(model: Model, arrays: Mapping[str, Any], manifest: Mapping[str, Any])
         "selection": series and {**asdict(series), "points": list(map(asdict, series.points))},
         "diagnostics": tuple(map(asdict, model.diagnostics)),
         "manifest": manifest,
-        "fitted": Fitted.from_arrays(arrays, n_sets, d, model.n_levels) if n_sets else None,
+        "fitted": Fitted.from_arrays(arrays, model.n_sets, d, *sizes) if model.n_sets else None,
     }
     names = {field.name for field in fields(SavedRun)} & {field.name for field in fields(Model)}
     return SavedRun(**{name: getattr(model, name) for name in names} | own)

@@ -15,6 +15,7 @@ import numpy as np
 
 from analyticdag._typing import FloatArray
 from analyticdag._validation import remember_columns
+from analyticdag.effects.families import Families, Family
 from analyticdag.effects.levels import LevelColumns, level_names
 from analyticdag.errors import InputError
 from analyticdag.fitting.edges import Edge, FixedBy
@@ -37,6 +38,13 @@ LEVEL_ARRAYS = {
     **dict.fromkeys(("level_counts", "level_of", "level_sizes"), np.int64),
     "level_codes": np.float64,
 }
+# Of a graph by counts, also these: of every column and those that may cause it.
+FAMILY_ARRAYS = {
+    **dict.fromkeys(("family_sizes", "family_nodes", "family_lengths"), np.int64),
+    **dict.fromkeys(("family_times", "family_levels"), np.int64),
+    "family_values": np.float64,
+    "family_cells": np.uint8,
+}
 # Parameters that a record holds as they are; the others are shown there, never rebuilt.
 _PLAIN = (
     *("lambda1", "w_threshold", "refine", "standardize", "random_state", "gamma", "missing"),
@@ -53,6 +61,7 @@ class Fitted:
     scale: FloatArray
     noise: FloatArray
     levels: LevelColumns | None = None
+    families: Families | None = None
 
     @classmethod
     def of(cls, estimator: Any) -> Fitted | None:
@@ -61,7 +70,8 @@ class Fitted:
             return None
         mean, scale = np.asarray(estimator.mean_), np.asarray(estimator.scale_)
         noise = np.asarray(estimator.noise_variances_)
-        return cls(estimator.moments_, mean, scale, noise, estimator.level_columns_)
+        found = (estimator.level_columns_, estimator.families_)
+        return cls(estimator.moments_, mean, scale, noise, *found)
 
     @property
     def n_sets(self) -> int:
@@ -73,11 +83,18 @@ class Fitted:
         """How many columns there are with one for each level; zero without categories."""
         return 0 if self.levels is None else int(self.levels.sizes.sum())
 
+    @property
+    def n_cells(self) -> int:
+        """How many cells of families there are; zero where the graph is not by counts."""
+        return 0 if self.families is None else sum(one.cells.size for one in self.families.every)
+
     def arrays(self) -> dict[str, Any]:
         """Return the arrays that `from_arrays` reads back."""
         own = {name: getattr(self, name) for name in ("mean", "scale", "noise")}
         names = ("covariances", "means", "counts", "of")
         own |= {name: getattr(self.moments, name) for name in names}
+        if self.families is not None:
+            own |= _family_arrays(self.families)
         if self.levels is None:
             return own
         found = self.levels
@@ -89,7 +106,7 @@ class Fitted:
 
     @classmethod
     def from_arrays(
-        cls, arrays: Mapping[str, Any], n_sets: int, d: int, n_levels: int = 0
+        cls, arrays: Mapping[str, Any], n_sets: int, d: int, n_levels: int = 0, n_cells: int = 0
     ) -> Fitted:
         """Read a state back; ValueError says what cannot be."""
         shapes = {"covariances": (n_sets, d, d), "means": (n_sets, d), "counts": (n_sets,)}
@@ -109,7 +126,8 @@ class Fitted:
             raise ValueError("scale and noise must be above zero")
         moments = Moments(S, arrays["means"], arrays["counts"], of)
         levels = _levels_of(arrays, n_sets, d, n_levels) if n_levels else None
-        return cls(moments, arrays["mean"], arrays["scale"], arrays["noise"], levels)
+        families = _families_of(arrays, d, n_cells) if n_cells else None
+        return cls(moments, arrays["mean"], arrays["scale"], arrays["noise"], levels, families)
 
 
 def _levels_of(arrays: Mapping[str, Any], n_sets: int, d: int, columns: int) -> LevelColumns:
@@ -134,6 +152,54 @@ def _levels_of(arrays: Mapping[str, Any], n_sets: int, d: int, columns: int) -> 
         tuple(codes[end - length : end].tolist()) for end, length in zip(ends, lengths, strict=True)
     )
     return LevelColumns(sizes, Moments(S, means, counts, of), level_names(own, None), own)
+
+
+def _family_arrays(families: Families) -> dict[str, Any]:
+    """Return what was counted as flat arrays, column after column."""
+    every, values = families.every, families.values
+    return {
+        "family_sizes": np.array([len(one.nodes) for one in every]),
+        "family_nodes": np.concatenate([one.nodes for one in every]),
+        "family_lengths": np.array([len(one.times) for one in every]),
+        "family_times": np.concatenate([one.times for one in every]),
+        "family_levels": np.array([len(own) for own in values]),
+        "family_values": np.concatenate(values),
+        "family_cells": np.concatenate([one.cells.ravel() for one in every]),
+    }
+
+
+def _families_of(arrays: Mapping[str, Any], d: int, n_cells: int) -> Families:
+    """Read back what was counted; ValueError says what cannot be."""
+    if any(arrays[name].dtype != kind for name, kind in FAMILY_ARRAYS.items()):
+        raise ValueError("what was counted of families has other numbers than it should")
+    sizes, nodes, lengths, times, levels, values, cells = (arrays[name] for name in FAMILY_ARRAYS)
+    small = [one.shape == (d,) and one.min() >= 1 for one in (sizes, lengths, levels)]
+    # Sizes are at most the number of cells, so that their product is a number.
+    if not all(small) or max(sizes.max(), lengths.max()) > n_cells:
+        raise ValueError("family_sizes, family_lengths and family_levels must be those of columns")
+    wanted = (sizes.sum(), lengths.sum(), levels.sum(), (sizes * lengths).sum())
+    if [one.shape for one in (nodes, times, values, cells)] != [(size,) for size in wanted]:
+        raise ValueError("what was counted of families has other sizes than it says")
+    if nodes.min() < 0 or nodes.max() >= d or times.min() < 1 or not np.isfinite(values).all():
+        raise ValueError("families must be of columns, with rows and finite levels")
+    own = np.split(values, np.cumsum(levels)[:-1])
+    every = tuple(
+        Family(nodes, cells.reshape(-1, len(nodes)), times)
+        for nodes, cells, times in zip(
+            np.split(nodes, np.cumsum(sizes)[:-1]),
+            np.split(cells, np.cumsum(sizes * lengths)[:-1]),
+            np.split(times, np.cumsum(lengths)[:-1]),
+            strict=True,
+        )
+    )
+    if len({float(one.times.sum(dtype=np.float64)) for one in every}) > 1:
+        raise ValueError("families must be counted in the same rows")
+    for j, one in enumerate(every):
+        if one.nodes[0] != j or len(set(one.nodes.tolist())) < len(one.nodes):
+            raise ValueError("a family must begin with its column, and have every cause once")
+        if (one.cells >= levels[one.nodes]).any() or (np.diff(own[j]) <= 0.0).any():
+            raise ValueError("a family has levels that its columns have not")
+    return Families(tuple(own), every)
 
 
 def estimator_of(run: Any) -> AnalyticDAG:
@@ -161,6 +227,11 @@ def estimator_of(run: Any) -> AnalyticDAG:
     search = run.parameters.get("search") or {}
     model.excess_, model.reading_ = search.get("excess"), search.get("reading")
     model.recipe_ = None if run.look is None else run.look.recipe
+    model.families_ = run.fitted.families
+    for j, name in enumerate(names if model.families_ is not None else ()):
+        causes = {names.index(cause) for cause in model.class_graph_.predecessors(name)}
+        if not causes <= set(model.families_.every[j].nodes.tolist()):
+            raise InputError(f"the run has no counts of {name!r} with its causes; fit again")
     model.level_columns_ = levels = run.fitted.levels
     if levels is not None:
         labels = level_names(levels.codes, model.recipe_)
