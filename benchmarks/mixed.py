@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -140,8 +140,20 @@ def _pgmpy(drawn: Simulation, score: str = "bic-cg") -> FloatArray:
     frame = frame_of(drawn)
     search = estimators.HillClimbSearch(frame)
     found = search.estimate(scoring_method=score, show_progress=False)
+    return _arrows(drawn, found.edges())
+
+
+def _pybnesian(drawn: Simulation) -> FloatArray:
+    """Hill climbing in C++ by pybnesian, with the BIC of tables of probabilities."""
+    package = optional("pybnesian", "pybnesian")
+    network = package.DiscreteBNType()
+    found = package.hc(frame_of(drawn), bn_type=network, score="bic", operators=["arcs"])
+    return _arrows(drawn, found.arcs())
+
+
+def _arrows(drawn: Simulation, pairs: Iterable[tuple[str, str]]) -> FloatArray:
     arrows = np.zeros((drawn.n_nodes, drawn.n_nodes))
-    for a, b in found.edges():
+    for a, b in pairs:
         arrows[int(a[1:]), int(b[1:])] = 1.0
     return arrows
 
@@ -152,4 +164,5 @@ READERS: dict[str, Reader] = {
     "one-hot": _one_hot,
     "logistic": _logistic,
     "pgmpy": _pgmpy,
+    "pybnesian": _pybnesian,
 }
