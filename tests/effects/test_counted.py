@@ -13,8 +13,7 @@ import pytest
 
 from analyticdag import AnalyticDAG, Knowledge
 from analyticdag.effects import effects, families, total_effect
-from analyticdag.effects.families import Families, after
-from analyticdag.effects.known import Known
+from analyticdag.effects.families import Families, Family, after, thrifty_order
 from analyticdag.errors import InputError, OpenEdgesWarning
 from analyticdag.graphs import topological_order
 from analyticdag.io import load_run, save_run
@@ -81,7 +80,7 @@ def by_enumeration(tables: Any, do: dict[int, Any], levels: list[int]) -> list[A
 def test_shares_after_setting_nodes_are_those_of_all_combinations(seed: int) -> None:
     graph = random_graph(7, "ER2", seed)
     _, found = counted(graph, 300, seed)
-    tables = {j: found.shares(j, np.flatnonzero(graph[:, j])).plain() for j in range(7)}
+    tables = {j: found.counts(j, np.flatnonzero(graph[:, j])).shares() for j in range(7)}
     levels = [len(own) for own in found.values]
     do = {2: np.eye(levels[2])[0], 5: np.full(levels[5], 1.0 / levels[5])}
     for setting in ({}, do):
@@ -102,10 +101,10 @@ def test_without_setting_anything_shares_are_those_of_the_rows(model: AnalyticDA
 def test_too_many_states_change_little(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = random_graph(20, "ER2", 3)
     _, found = counted(graph, 3000, 3)
-    tables = {j: found.shares(j, np.flatnonzero(graph[:, j])).plain() for j in range(20)}
+    tables = {j: found.counts(j, np.flatnonzero(graph[:, j])).shares() for j in range(20)}
     order = topological_order(graph).tolist()
     exact = after(tables, {}, order)
-    monkeypatch.setattr(families, "MOST_STATES", 500)
+    monkeypatch.setattr(families, "MOST_KEPT", 500)
     fewer = after(tables, {}, order)
     for j in range(20):
         assert fewer[j].sum() == pytest.approx(1.0)
@@ -172,12 +171,18 @@ def test_a_saved_run_answers_the_same(model: AnalyticDAG, tmp_path: Path) -> Non
     assert total_effect(again, "drug", "well").value == total_effect(model, "drug", "well").value
 
 
+def without_causes(family: Family) -> Family:
+    levels, which = np.unique(family.cells[:, 0], return_inverse=True)
+    times = np.bincount(which, family.times).astype(np.int64)
+    return Family(family.nodes[:1], levels[:, None], times)
+
+
 def test_a_run_without_the_counts_of_a_cause_is_refused(model: AnalyticDAG, tmp_path: Path) -> None:
     run = record_of(model)
     assert run.fitted is not None
     found = run.fitted.families
     assert found is not None
-    alone = tuple(one.among(one.nodes[:0]) for one in found.every)
+    alone = tuple(without_causes(one) for one in found.every)
     fitted = replace(run.fitted, families=replace(found, every=alone))
     save_run(replace(run, fitted=fitted), tmp_path / "run")
     with pytest.raises(InputError, match="no counts of 'drug' with its causes; fit again"):
@@ -249,12 +254,19 @@ def test_a_level_of_rows_with_gaps_alone_is_refused_by_name() -> None:
     assert share(fitted, {}, "ward: east") == 0.0
 
 
-def test_orders_have_causes_first_and_nothing_that_is_not_asked(model: AnalyticDAG) -> None:
-    known = Known.of(model)
-    own: Any = known.equations
-    everything = own._order_after(())
-    assert sorted(everything) == [0, 1, 2, 3]
-    assert everything.index(1) < everything.index(2) < everything.index(3)
+def test_orders_have_causes_first_and_nothing_that_is_not_asked() -> None:
+    chain = np.triu(np.ones((4, 4), dtype=bool), 1)
+    levels = [2, 2, 2, 2]
+    assert thrifty_order(chain, levels, ()) == [0, 1, 2, 3]
     wanted = np.array([False, True, False, False])
-    assert own._order_after((), wanted) == [0, 1]
-    assert own._order_after((1,), wanted) == [1]
+    assert thrifty_order(chain, levels, (), wanted) == [0, 1]
+    assert thrifty_order(chain, levels, (1,), wanted) == [1]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_orders_of_random_graphs_have_causes_first(seed: int) -> None:
+    graph = random_graph(30, "ER2", seed)
+    order = thrifty_order(graph, [3] * 30, (4, 7))
+    graph[:, [4, 7]] = False
+    place = np.argsort(order)
+    assert all(place[i] < place[j] for i, j in np.argwhere(graph).tolist())

@@ -6,8 +6,10 @@ import datetime
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from analyticdag import AnalyticDAG
 from analyticdag.errors import DataError, ParameterError
 from analyticdag.tables import Cells, Kind, look_at
 from analyticdag.tables.kinds import find_column
@@ -70,6 +72,30 @@ def test_none_is_a_level_where_it_is_one() -> None:
     look, values = look_at(table(pain=repeated("none", "mild", "severe")))
     np.testing.assert_array_equal(values[:3, 0], [0, 1, 2])
     assert not look.gaps
+
+
+@pytest.mark.parametrize("words", [("none", "beer", "wine"), ("none", "beer")])
+def test_none_is_a_level_among_words_and_a_gap_among_numbers(words: tuple[str, ...]) -> None:
+    look, _ = look_at(table(drink=repeated(*words), size=["none", *NUMBERS[1:]]))
+    drink, size = look.recipe.columns
+    assert set(drink.levels) == set(words)
+    assert look.gaps == {"size": 1}
+    assert size.kind in ("number", "count")
+
+
+def test_none_as_python_writes_it_is_a_gap() -> None:
+    look, _ = look_at(table(drink=repeated("None", "beer", "wine")))
+    assert set(look.recipe.columns[0].levels) == {"beer", "wine"}
+    assert look.gaps
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_every_declared_level_is_one(ordered: bool) -> None:
+    words = ["NA", "beer", "none", "?"]
+    cells = pd.Categorical(repeated(*words), categories=words, ordered=ordered)
+    frame = pd.DataFrame({"land": cells, "x": np.arange(len(cells)) % 7})
+    model = AnalyticDAG().fit(frame)
+    assert set(model.recipe_.columns[0].levels) == set(words)
 
 
 def test_a_copy_is_left_out_and_named() -> None:

@@ -8,62 +8,84 @@ come; of two levels it is the difference. Errors come from draws of shares that 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy import special
 
-from analyticdag._typing import BoolArray, FloatArray
-from analyticdag.effects.families import Families, Levels, Shares, after
-from analyticdag.effects.levels import LevelEquations
+from analyticdag._typing import FloatArray, IntArray
+from analyticdag.effects.families import (
+    FamilyCounts,
+    Families,
+    LevelArray,
+    Shares,
+    after,
+    thrifty_order,
+)
+from analyticdag.effects.levels import LevelEquations, drawn_levels
 from analyticdag.errors import InputError
-from analyticdag.graphs import reachability, topological_order
+from analyticdag.graphs import topological_order
 
 # Standard errors from so many draws are off by a fourteenth.
 _DRAWS = 100
-# Scores of levels are rounded to nine decimals.
+# Values were divided by a scale and multiplied again; scores of levels are 1e-6 apart at least
+# (`categories.py`).
 _SAME = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
 class CountEquations(LevelEquations):
-    """Shares of every node's levels in each combination of its causes."""
+    """Shares of every node's levels in each combination of its causes.
+
+    `weights`, `paths` and `columns` stay those of equations that add up effects.
+    """
 
     families: Families
 
-    @cached_property
-    def tables(self) -> dict[int, Shares]:
-        """The shares as they are in the rows."""
-        return {j: one.plain() for j, one in self._counted.items()}
+    adds_up = False
 
     @cached_property
-    def _drawn_tables(self) -> dict[int, Shares]:
-        """Draws of what they could be."""
+    def _counts(self) -> tuple[FamilyCounts, ...]:
+        causes = map(np.flatnonzero, self.graph.T)
+        return tuple(self.families.counts(j, own) for j, own in enumerate(causes))
+
+    @cached_property
+    def _shares(self) -> tuple[Shares, ...]:
+        return tuple(one.shares() for one in self._counts)
+
+    @cached_property
+    def _drawn_shares(self) -> tuple[Shares, ...]:
         rng = np.random.default_rng(0)
-        return {j: one.with_draws(_DRAWS, rng) for j, one in self._counted.items()}
+        return tuple(one.drawn(_DRAWS, rng) for one in self._counts)
+
+    @property
+    def _n_levels(self) -> list[int]:
+        return [len(values) for values in self.families.values]
 
     @cached_property
-    def _counted(self) -> dict[int, Shares]:
-        columns = enumerate(self.graph.T)
-        return {j: self.families.shares(j, np.flatnonzero(causes)) for j, causes in columns}
+    def freedom(self) -> IntArray:
+        """As many as rows: draws know what few counts leave open."""
+        return self.moments.samples_of
 
     # --- what if -------------------------------------------------------------
 
     def distributions(
         self, setting: Mapping[int, float], level: float
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Return mean, sd, and the range of the values of every column, in units of the table."""
-        do = self._shares_set(setting)
-        found = after(self.tables, do, self._order_after(do))
+        """Return mean, sd, and the range of the values of every column, in units of the table.
+
+        Of columns that stand for levels, only the mean.
+        """
+        do = self._set_shares(setting)
+        found = after(self._shares, do, thrifty_order(self.graph, self._n_levels, do))
         first, tail = self.levels.first, 0.5 - level / 2.0
         mean = self._columns(found)[:, 0]
-        sd, low, high = np.sqrt(np.maximum(mean * (1.0 - mean), 0.0)), mean.copy(), mean.copy()
+        sd, low, high = np.zeros((3, len(mean)))
         for j, values in enumerate(self.families.values):
             if not self.levels.labels[j]:
                 share, at = found[j][:, 0], first[j]
-                sd[at] = np.sqrt(max(share @ (values - mean[at]) ** 2, 0.0))
+                sd[at] = np.sqrt(share @ (values - mean[at]) ** 2)
                 ends = np.searchsorted(np.cumsum(share), [tail, 1.0 - tail])
                 low[at], high[at] = values[np.minimum(ends, len(values) - 1)]
         return mean, sd, low, high
@@ -75,25 +97,21 @@ class CountEquations(LevelEquations):
         rng: np.random.Generator,
         by_share: Sequence[bool],
     ) -> FloatArray:
-        """Draw n rows of all columns, in units of the table."""
-        do, tables = self._shares_set(setting), self.tables
+        """Draw n rows of all columns, in units of the table; every node by its shares."""
+        do = self._set_shares(setting)
         cells = np.zeros((n, len(self.graph)), np.uint8)
-        for j in self._order_after(do):
-            own = tables[j]
+        for j in topological_order(self.graph).tolist():
+            own = self._shares[j]
             shares = do[j][None] if j in do else own.given(cells[:, own.causes])[:, :, 0]
-            ends = np.cumsum(shares, axis=1)[:, :-1]
-            cells[:, j] = (rng.random((n, 1)) > ends).sum(axis=1)
-        rows = [np.eye(len(v))[cells[:, j]] for j, v in enumerate(self.families.values)]
-        return self._columns({j: one.T for j, one in enumerate(rows)}).T
+            cells[:, j] = drawn_levels(shares, n, rng)
+        return self._columns_of_rows([np.eye(k)[cells[:, j]] for j, k in enumerate(self._n_levels)])
 
     def expected(self, values: FloatArray) -> FloatArray:
         """Return what the causes of each node make of its columns, row by row."""
-        cells = np.column_stack(
-            [_closest(own, values[:, j]) for j, own in enumerate(self.families.values)]
-        )
-        smooth = {j: one.smoothed() for j, one in self.tables.items()}
-        found = {j: one.given(cells[:, one.causes])[:, :, 0].T for j, one in smooth.items()}
-        return self._columns(found).T
+        known = enumerate(self.families.values)
+        cells = np.column_stack([_closest(own, values[:, j]) for j, own in known])
+        given = [one.smoothed().given(cells[:, one.causes])[:, :, 0] for one in self._counts]
+        return self._columns_of_rows(given)
 
     # --- effects -------------------------------------------------------------
 
@@ -102,7 +120,7 @@ class CountEquations(LevelEquations):
         return self._slopes(cause, self._means(cause))[:, 0]
 
     def _standard_errors(self, cause: int) -> FloatArray:
-        return self._slopes(cause, self._drawn_means(cause)).std(axis=1)
+        return self._slopes(cause, self._means(cause, drawn=True)).std(axis=1)
 
     def _slopes(self, cause: int, means: FloatArray) -> FloatArray:
         """Return effects of a node on all nodes, (nodes, draws), in standard units."""
@@ -113,7 +131,7 @@ class CountEquations(LevelEquations):
 
     def _slope(self, cause: int, means: FloatArray) -> FloatArray:
         """Return the slope of means, (levels, ...), in the values of the levels of a cause."""
-        values, share = self.families.values[cause], self.tables[cause].overall
+        values, share = self.families.values[cause], self._counts[cause].overall
         centred = share * (values - share @ values)
         size = float(centred @ values)
         return np.tensordot(centred / size if size > 0.0 else 0.0 * values, means, 1)
@@ -124,10 +142,14 @@ class CountEquations(LevelEquations):
 
     def level_table(self, cause: int, outcome: int, level: float) -> tuple[FloatArray, ...]:
         """Return the same and both ends of their intervals."""
-        changes = self._changes(cause, outcome, self._drawn_means(cause))
-        half = special.ndtri(0.5 + level / 2.0) * changes.std(axis=2)
         values = self.level_values(cause, outcome)
-        return values, values - half, values + half
+        errors = self._changes(cause, outcome, self._means(cause, drawn=True)).std(axis=2)
+        ends = [
+            self.interval(value, error, cause, outcome, level)
+            for value, error in zip(values.ravel().tolist(), errors.ravel().tolist(), strict=True)
+        ]
+        lows, highs = np.array(ends).T.reshape(2, *values.shape)
+        return values, lows, highs
 
     def _changes(self, cause: int, outcome: int, means: FloatArray) -> FloatArray:
         """Return effects by level and draw; of a cause that is no category its slope."""
@@ -140,86 +162,50 @@ class CountEquations(LevelEquations):
         changes: FloatArray = own[:-1] - own[-1]
         return changes
 
-    def _means(self, cause: int) -> FloatArray:
-        """Return what all columns become at each level of a cause, (levels, columns, 1)."""
-        if cause not in self._kept:
-            self._kept[cause] = self._at_levels(cause, self.tables)
-        return self._kept[cause]
-
-    def _drawn_means(self, cause: int) -> FloatArray:
-        """Return draws of what they could become, (levels, columns, draws)."""
-        if cause not in self._kept_draws:
-            self._kept_draws[cause] = self._at_levels(cause, self._drawn_tables)
-        return self._kept_draws[cause]
+    def _means(self, cause: int, *, drawn: bool = False) -> FloatArray:
+        """Return what all columns become at each level of a cause, (levels, columns, draws)."""
+        if (cause, drawn) not in self._kept:
+            tables = self._drawn_shares if drawn else self._shares
+            order = thrifty_order(self.graph, self._n_levels, (cause,), self.reach[cause])
+            made = [after(tables, {cause: one}, order) for one in np.eye(self._n_levels[cause])]
+            self._kept[cause, drawn] = np.array([self._columns(shares) for shares in made])
+        return self._kept[cause, drawn]
 
     # The effects of one cause on all outcomes come together, and are asked for one by one.
     @cached_property
-    def _kept(self) -> dict[int, FloatArray]:
+    def _kept(self) -> dict[tuple[int, bool], FloatArray]:
         return {}
-
-    @cached_property
-    def _kept_draws(self) -> dict[int, FloatArray]:
-        return {}
-
-    def _at_levels(self, cause: int, tables: dict[int, Shares]) -> FloatArray:
-        order = self._order_after((cause,), self.reach[cause])
-        levels = np.eye(len(self.families.values[cause]))
-        return np.array([self._columns(after(tables, {cause: one}, order)) for one in levels])
 
     # --- between nodes and columns -------------------------------------------
 
-    def _order_after(self, nodes: Collection[int], wanted: BoolArray | None = None) -> list[int]:
-        """Return some nodes (None: all) and what they come from once others are set, causes first.
-
-        The next is always a node which, with all that it still comes from, leaves the fewest states
-        waiting for effects.
-        """
-        graph = self.graph.copy()
-        graph[:, list(nodes)] = False
-        reach = reachability(graph)
-        left: BoolArray = np.ones(len(graph), dtype=bool)
-        if wanted is not None:
-            left = np.asarray(reach[:, wanted].any(axis=1))
-        graph &= left  # effects that nobody asks about do not wait
-        sizes = np.log([len(values) for values in self.families.values])
-        ranks = np.argsort(topological_order(graph))
-        order: list[int] = []
-        while left.any():
-            ahead = np.flatnonzero(left)
-            done = ~left[:, None] | reach[:, ahead]  # [:, k]: what is done after the k-th of them
-            waits = done & (graph.astype(np.float64) @ ~done > 0.0)
-            best = ahead[int(np.argmin(sizes @ waits + 1e-6 * done.sum(axis=0)))]
-            new = np.flatnonzero(left & reach[:, best])
-            order += new[np.argsort(ranks[new])].tolist()
-            left[new] = False
-        return order
-
     def _columns(self, shares: Mapping[int, FloatArray]) -> FloatArray:
-        """Return the means of all columns, (columns, draws), for shares of levels (levels, draws).
+        """Return means of all columns, (columns, n), for shares of levels (levels, n).
 
         Those of nodes that are not asked about are zero.
         """
-        n_draws = next(iter(shares.values())).shape[1]
-        found = np.zeros((len(self.levels.node), n_draws))
+        n = next(iter(shares.values())).shape[1]
+        found = np.zeros((len(self.levels.node), n))
         for j, own in shares.items():
             at = self.levels.of(j)
             if self.levels.labels[j]:
                 places = [self._level(j, k) for k in range(len(at))]
-                found[at] = np.vstack([own, np.zeros(n_draws)])[places]
+                found[at] = np.vstack([own, np.zeros(n)])[places]  # the last if never counted
             else:
                 found[at[0]] = self.families.values[j] @ own
         return found
 
-    def _shares_set(self, setting: Mapping[int, float]) -> dict[int, FloatArray]:
-        """Return the shares of levels of nodes that are set, from columns in standard units."""
+    def _columns_of_rows(self, shares: Sequence[FloatArray]) -> FloatArray:
+        """Return the same, (rows, columns), for shares (rows, levels) of every node."""
+        return self._columns({j: one.T for j, one in enumerate(shares)}).T
+
+    def _set_shares(self, setting: Mapping[int, float]) -> dict[int, FloatArray]:
+        """Return the shares of levels of nodes that are set, from what their columns are set to."""
         found: dict[int, FloatArray] = {}
-        levels = self.levels
-        for j in sorted({int(levels.node[column]) for column in setting}):
-            at, own = levels.of(j), self.families.values[j]
-            amounts = np.array([setting[k] for k in at.tolist()]) * levels.sd[at]
-            amounts += levels.moments.means[0][at]
-            if levels.labels[j]:
-                chosen = int(np.argmax([*amounts, 1.0 - amounts.sum()]))
+        for j in sorted({int(self.levels.node[column]) for column in setting}):
+            amounts = [setting[column] for column in self.levels.of(j).tolist()]
+            own = self.families.values[j]
+            if self.levels.labels[j]:
+                chosen = int(np.argmax([*amounts, 1.0 - sum(amounts)]))
                 found[j] = np.eye(len(own))[self._known_level(j, chosen)]
             else:  # between two levels it is a mixture of both
                 found[j] = np.array([np.interp(amounts[0], own, unit) for unit in np.eye(len(own))])
@@ -241,6 +227,6 @@ class CountEquations(LevelEquations):
         return place
 
 
-def _closest(known: FloatArray, values: FloatArray) -> Levels:
+def _closest(known: FloatArray, values: FloatArray) -> LevelArray:
     """Return which of some rising values each number is closest to."""
     return np.searchsorted((known[1:] + known[:-1]) / 2.0, values).astype(np.uint8)

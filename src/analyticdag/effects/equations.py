@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from scipy import special
@@ -34,6 +35,8 @@ class Equations:
 
     graph: BoolArray
     moments: Moments
+
+    adds_up: ClassVar[bool] = True  # an effect is a sum over paths
 
     @cached_property
     def weights(self) -> FloatArray:

@@ -1,34 +1,38 @@
 """What a graph by counts knows of every node: how often its levels came with those of its causes.
 
-    Families.of(counts, values, edges)     counted once, for all nodes that may be causes
-    Families.shares(node, causes)          the shares of its levels in every combination of causes
-    after(tables, do)                      the shares of all levels when some nodes are set
+    Families.of(counts, values, edges)     counted once, with all nodes that may be causes
+    Families.counts(node, causes)          the counts of its levels, for some causes
+    after(tables, do, order)               the shares of all levels when some nodes are set
 
 `after` goes through the nodes, causes first, with a list of *states*: the levels of those nodes
 that still have effects to come, and how probable each state is. A node multiplies the states by its
 levels; once the last effect of a node is dealt with, states that differ in nothing else are one. So
-the shares are exact as long as there are no more than MOST_STATES; of more, as many are chosen,
-each by its weight.
+the shares are exact as long as there are no more than MOST_KEPT; of more, some are chosen, each by
+its weight. `thrifty_order` is an order in which few nodes wait.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
+from analyticdag.graphs import reachability, topological_order
+from analyticdag.search import LevelCounts
 
-Levels = NDArray[np.uint8]
+LevelArray = NDArray[np.uint8]
 
-# In graphs of 30 to 100 nodes shares are then off by 0.003 at most. With draws, which all share the
-# states and what these leave out, fewer will do.
-MOST_STATES, MOST_CELLS = 40_000, 400_000
-# Rows that stand for what is known beforehand, with the shares of the whole table: for combinations
-# that came rarely.
+# More states are thinned: shares are then off by 0.003 at most (30 to 100 nodes, own seeds).
+MOST_KEPT = 40_000
+# Weights, states times draws: with 100 draws 4,000 states. All draws share the same states, so that
+# thinning adds little to their spread.
+_MOST_WEIGHTS = 400_000
+# As many rows with the shares of the whole table are added to a combination, where single rows or
+# draws are asked for: without, a combination that came once would be certain.
 _PRIOR = 1.0
 
 
@@ -36,16 +40,9 @@ _PRIOR = 1.0
 class Family:
     """How often each combination of the levels of some nodes came; the first is the effect."""
 
-    nodes: IntArray
-    cells: Levels  # (combinations, nodes)
+    nodes: IntArray  # the effect, then all that may cause it, in rising order
+    cells: LevelArray  # (combinations, nodes)
     times: IntArray
-
-    def among(self, causes: IntArray) -> Family:
-        """Return the counts for some of the causes."""
-        chosen = [0, *(int(np.flatnonzero(self.nodes == k)[0]) for k in causes)]
-        cells, which = _distinct(self.cells[:, chosen])
-        times = np.bincount(which, self.times, minlength=len(cells)).astype(np.int64)
-        return Family(self.nodes[chosen], cells, times)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,35 +56,33 @@ class Families:
     every: tuple[Family, ...]
 
     @classmethod
-    def of(cls, counts: Any, values: tuple[FloatArray, ...], edges: BoolArray) -> Families:
+    def of(cls, counts: LevelCounts, values: tuple[FloatArray, ...], edges: BoolArray) -> Families:
         """Count the families of a class of graphs, in which open edges are set both ways."""
         every = []
         for j in range(len(edges)):
             nodes = np.concatenate([[j], np.flatnonzero(edges[:, j])])
-            cells = np.ascontiguousarray(counts.X[nodes].T)
-            every.append(Family(nodes, cells, counts.times).among(nodes[1:]))
+            cells, which = _distinct(counts.X[nodes].T)
+            times = np.bincount(which, counts.times, minlength=len(cells)).astype(np.int64)
+            every.append(Family(nodes, cells, times))
         return cls(values, tuple(every))
 
-    def shares(self, node: int, causes: IntArray) -> Shares:
-        """Return the shares of a node's levels in every combination of these causes that came."""
-        family, own = self.every[node].among(causes), len(self.values[node])
-        keys, which = _distinct(family.cells[:, 1:])
-        table = np.zeros((len(keys), own))
+    def counts(self, node: int, causes: IntArray) -> FamilyCounts:
+        """Return the counts of a node's levels in every combination of these causes that came."""
+        family = self.every[node]
+        chosen = 1 + np.searchsorted(family.nodes[1:], causes)
+        combinations, which = _distinct(family.cells[:, chosen])
+        table = np.zeros((len(combinations), len(self.values[node])))
         np.add.at(table, (which, family.cells[:, 0]), family.times)
-        return Shares(causes, keys, table)
+        return FamilyCounts(causes, combinations, table)
 
 
 @dataclass(frozen=True, eq=False)
-class Shares:
-    """Counts of a node's levels, (combinations, levels), and for which levels of its causes.
-
-    `drawn` are shares, (combinations and one for those that never came, levels, draws).
-    """
+class FamilyCounts:
+    """Counts of a node's levels, (combinations, levels), for combinations of levels of causes."""
 
     causes: IntArray
-    keys: Levels
+    combinations: LevelArray
     table: FloatArray
-    drawn: FloatArray | None = None
 
     @property
     def overall(self) -> FloatArray:
@@ -95,77 +90,78 @@ class Shares:
         total: FloatArray = self.table.sum(axis=0)
         return total / total.sum()
 
-    def with_draws(self, n: int, rng: np.random.Generator) -> Shares:
-        """Return the shares with n draws of what they could be, given the rows."""
-        counts = self._with_prior()
-        return self._of(rng.standard_gamma(counts[:, :, None], (*counts.shape, n)))
-
-    def plain(self) -> Shares:
+    def shares(self) -> Shares:
         """Return the shares as the rows have them; in a combination that never came, overall."""
-        return self._of(np.vstack([self.table, self.overall])[:, :, None])
+        return self._shares(np.vstack([self.table, self.overall])[:, :, None])
 
     def smoothed(self) -> Shares:
-        """Return the shares with what is known beforehand, for predictions of single rows."""
-        return self._of(self._with_prior()[:, :, None])
+        """Return the shares with `_PRIOR` rows more, for predictions of single rows."""
+        return self._shares(self._with_prior()[:, :, None])
+
+    def drawn(self, n: int, rng: np.random.Generator) -> Shares:
+        """Return n draws of what the shares could be, given the rows."""
+        sizes = self._with_prior()
+        return self._shares(rng.standard_gamma(sizes[:, :, None], (*sizes.shape, n)))
 
     def _with_prior(self) -> FloatArray:
         return np.vstack([self.table, np.zeros_like(self.overall)]) + _PRIOR * self.overall
 
-    def _of(self, sizes: FloatArray) -> Shares:
-        return replace(self, drawn=sizes / sizes.sum(axis=1, keepdims=True))
+    def _shares(self, sizes: FloatArray) -> Shares:
+        return Shares(self.causes, self.combinations, sizes / sizes.sum(axis=1, keepdims=True))
 
-    def given(self, levels: Levels) -> FloatArray:
+
+@dataclass(frozen=True, eq=False)
+class Shares:
+    """Shares of a node's levels, (combinations, and one for any other; levels; draws)."""
+
+    causes: IntArray
+    combinations: LevelArray
+    table: FloatArray
+
+    def given(self, levels: LevelArray) -> FloatArray:
         """Return the shares, (rows, levels, draws), for rows of levels of the causes."""
-        assert self.drawn is not None
-        return self.drawn[_places(self.keys, levels)]
+        return self.table[_places(self.combinations, levels)]
 
 
 def after(
-    tables: Mapping[int, Shares], do: Mapping[int, FloatArray], order: list[int]
+    tables: Sequence[Shares], do: Mapping[int, FloatArray], order: Sequence[int]
 ) -> dict[int, FloatArray]:
     """Return the shares, (levels, draws), of nodes when some are given theirs from outside.
 
     `order` has causes first, and with a node all its causes.
     """
     last = {k: place for place, j in enumerate(order) if j not in do for k in tables[j].causes}
-    states, n_draws = np.zeros((1, 0), np.uint8), _n_draws(tables, order)
-    rng = np.random.default_rng(0)
-    weights, live, found = np.ones((1, n_draws)), list[int](), dict[int, FloatArray]()
+    n_draws, rng = tables[order[0]].table.shape[2], np.random.default_rng(0)
+    states, weights = np.zeros((1, 0), np.uint8), np.ones((1, n_draws))
+    waiting: list[int] = []  # whose levels the columns of the states are
+    found: dict[int, FloatArray] = {}
     for place, j in enumerate(order):
         if j in do:
             shares = np.broadcast_to(do[j][None, :, None], (len(states), len(do[j]), n_draws))
         else:
-            shares = tables[j].given(states[:, [live.index(k) for k in tables[j].causes]])
+            shares = tables[j].given(states[:, [waiting.index(k) for k in tables[j].causes]])
         joint = weights[:, None, :] * shares
         found[j] = joint.sum(axis=0)
         if j in last:
-            own = np.arange(shares.shape[1], dtype=np.uint8)
-            states = np.column_stack(
-                [np.repeat(states, len(own), axis=0), np.tile(own, len(states))]
-            )
-            weights, live = joint.reshape(-1, n_draws), [*live, j]
-        kept = [at for at, k in enumerate(live) if last[k] > place]
-        if len(kept) < len(live) or j in last:
+            levels = np.tile(np.arange(joint.shape[1], dtype=np.uint8), len(states))
+            states = np.column_stack([np.repeat(states, joint.shape[1], axis=0), levels])
+            weights, waiting = joint.reshape(-1, n_draws), [*waiting, j]
+        kept = [at for at, k in enumerate(waiting) if last[k] > place]
+        if len(kept) < len(waiting) or j in last:
             states, weights = _merged(states[:, kept], weights, rng)
-            live = [live[at] for at in kept]
+            waiting = [waiting[at] for at in kept]
     return found
 
 
-def _n_draws(tables: Mapping[int, Shares], order: list[int]) -> int:
-    drawn = tables[order[0]].drawn
-    assert drawn is not None
-    return drawn.shape[2]
-
-
 def _merged(
-    states: Levels, weights: FloatArray, rng: np.random.Generator
-) -> tuple[Levels, FloatArray]:
+    states: LevelArray, weights: FloatArray, rng: np.random.Generator
+) -> tuple[LevelArray, FloatArray]:
     """Return every state once; where they are too many, some of them."""
     distinct, which = _distinct(states)
     order = np.argsort(which, kind="stable")
     starts = np.searchsorted(which[order], np.arange(len(distinct)))
     summed = np.add.reduceat(weights[order], starts, axis=0)
-    most = min(MOST_STATES, MOST_CELLS // weights.shape[1])
+    most = min(MOST_KEPT, _MOST_WEIGHTS // weights.shape[1])
     chosen, factors = _chosen(summed.mean(axis=1), most, rng)
     return distinct[chosen], summed[chosen] * factors[:, None]
 
@@ -183,39 +179,67 @@ def _chosen(
         return possible, np.ones(len(possible))
     weights = weights[possible]
     rising = np.sort(weights)
-    lighter = np.cumsum(rising)
-    # With the k lightest drawn, `most - (n - k)` of them stay, each with the weight of a part.
+    # If the k lightest are drawn from, so many of them stay, each with the weight of a part.
     parts = most - len(weights) + np.arange(1, len(weights) + 1)
-    limits = np.where(parts > 0, lighter / np.maximum(parts, 1), np.inf)
+    limits = np.where(parts > 0, np.cumsum(rising) / np.maximum(parts, 1), np.inf)
     k = int(np.flatnonzero(rising <= limits)[-1])
     limit, n_parts = float(limits[k]), int(parts[k])
-    light = np.flatnonzero(weights <= rising[k])
-    places = (np.arange(n_parts) + rng.random(n_parts)) * limit
+    light, heavy = np.flatnonzero(weights <= rising[k]), np.flatnonzero(weights > rising[k])
     ends = np.cumsum(weights[light])
-    drawn = np.searchsorted(ends, np.minimum(places, ends[-1]))
-    stay, times = np.unique(light[drawn], return_counts=True)
-    heavy = np.flatnonzero(weights > rising[k])
+    places = np.minimum((np.arange(n_parts) + rng.random(n_parts)) * limit, ends[-1])
+    stay, times = np.unique(light[np.searchsorted(ends, places)], return_counts=True)
     factors = np.concatenate([np.ones(len(heavy)), times * limit / weights[stay]])
     return possible[np.concatenate([heavy, stay])], factors
 
 
-def _distinct(rows: Levels) -> tuple[Levels, IntArray]:
-    """Return the rows that differ, in order, and which of them each row is."""
-    keys = _keys(rows)
-    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+def thrifty_order(
+    graph: BoolArray,
+    n_levels: Sequence[int],
+    do: Collection[int],
+    wanted: BoolArray | slice = slice(None),
+) -> list[int]:
+    """Return some nodes and what they come from once others are set, causes first.
+
+    The next is always a node which, with all that it still comes from, leaves the fewest states
+    waiting for effects.
+    """
+    graph = graph.copy()
+    graph[:, list(do)] = False
+    reach = reachability(graph)
+    left: BoolArray = np.asarray(reach[:, wanted].any(axis=1))
+    graph &= left  # effects that nobody asks about do not wait
+    arrows, sizes, ranks = graph.astype(np.float64), np.log(n_levels), _ranks(graph)
+    order: list[int] = []
+    while left.any():
+        ahead = np.flatnonzero(left)
+        done = ~left[:, None] | reach[:, ahead]  # [:, k]: what is done after the k-th of them
+        waits = done & (arrows @ ~done > 0.0)
+        # Among equals, the one with the fewest nodes still to do.
+        best = ahead[int(np.argmin(sizes @ waits + 1e-6 * done.sum(axis=0)))]
+        new = np.flatnonzero(left & reach[:, best])
+        order += new[np.argsort(ranks[new])].tolist()
+        left[new] = False
+    return order
+
+
+def _ranks(graph: BoolArray) -> IntArray:
+    return np.argsort(topological_order(graph))
+
+
+def _distinct(rows: LevelArray) -> tuple[LevelArray, IntArray]:
+    """Return the rows that differ, in the order of their keys, and which of them each row is."""
+    _, first, which = np.unique(_keys(rows), return_index=True, return_inverse=True)
     return rows[first], which
 
 
-def _places(known: Levels, rows: Levels) -> IntArray:
+def _places(known: LevelArray, rows: LevelArray) -> IntArray:
     """Return the place of every row among known ones, which are in order; of others one beyond."""
     keys, own = _keys(known), _keys(rows)
     places = np.minimum(np.searchsorted(keys, own), len(keys) - 1)
     return np.where(keys[places] == own, places, len(keys))
 
 
-def _keys(rows: Levels) -> Any:
-    """Return a key for each row; levels count from one, as keys lose zeros at their end."""
-    width = max(rows.shape[1], 1)
-    cells = np.ones((len(rows), width), np.uint8)
-    cells[:, : rows.shape[1]] += rows
-    return cells.view(f"S{width}").ravel()
+def _keys(rows: LevelArray) -> Any:
+    """Return one key for each row."""
+    cells = np.ascontiguousarray(rows) if rows.shape[1] else np.zeros((len(rows), 1), np.uint8)
+    return cells.view(f"S{cells.shape[1]}").ravel()

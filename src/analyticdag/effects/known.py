@@ -84,8 +84,8 @@ class Known:
         varies = model.noise_variances_ > 0
         moments = replace(moments, covariances=moments.covariances * np.outer(varies, varies))
         known = cls.standardised(names, edges, member, moments, model.mean_, model.scale_)
-        known = replace(known, counted=getattr(model, "reading_", None) == COUNTS)
-        known = replace(known, families=getattr(model, "families_", None))
+        counted, families = (getattr(model, name, None) for name in ("reading_", "families_"))
+        known = replace(known, counted=counted == COUNTS, families=families)
         if model.recipe_ is not None:
             taken = tuple(column for column in model.recipe_.columns if column.taken)
             known = replace(known, columns=taken)

@@ -155,15 +155,13 @@ class LevelEquations(Equations):
     def distributions(
         self, setting: Mapping[int, float], level: float
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Return mean, sd, and the range of the values of every column, in units of the table.
-
-        `setting` has the columns that are set, in standard units.
-        """
+        """Return mean, sd, and the range of the values of every column, in units of the table;
+        `setting` says to what columns are set."""
         cut = self.columns.without_causes_of(setting)
-        means, sd = self.levels.moments.means[0], self.levels.sd
+        means, sd, units = self.levels.moments.means[0], self.levels.sd, self._in_units(setting)
         mean = means.copy()
         if setting:
-            mean = means + np.array(list(setting.values())) @ cut.paths[list(setting)] * sd
+            mean = means + np.array(list(units.values())) @ cut.paths[list(units)] * sd
         variances = cut.variances.copy()
         variances[list(setting)] = 0.0
         spread = np.sqrt(variances @ cut.paths**2) * sd
@@ -178,12 +176,12 @@ class LevelEquations(Equations):
         by_share: Sequence[bool],
     ) -> FloatArray:
         """Draw n rows of all columns, in units of the table; nodes `by_share` by their levels."""
-        levels, columns = self.levels, self.columns
+        levels, columns, units = self.levels, self.columns, self._in_units(setting)
         rows = np.zeros((n, len(columns.graph)))
         for node in topological_order(self.graph).tolist():
             own = levels.of(node)
-            if own[0] in setting:
-                rows[:, own] = [setting[column] for column in own.tolist()]
+            if own[0] in units:
+                rows[:, own] = [units[column] for column in own.tolist()]
             elif by_share[node]:
                 rows[:, own] = self._drawn_level(rows, own, rng)
             else:
@@ -191,12 +189,16 @@ class LevelEquations(Equations):
                 rows[:, own[0]] = rows @ columns.weights[:, own[0]] + noise
         return rows * levels.sd + levels.moments.means[0]
 
+    def _in_units(self, setting: Mapping[int, float]) -> dict[int, float]:
+        """Return what columns are set to in standard units."""
+        means, sd = self.levels.moments.means[0], self.levels.sd
+        return {k: (amount - float(means[k])) / float(sd[k]) for k, amount in setting.items()}
+
     def _drawn_level(self, rows: FloatArray, own: IntArray, rng: np.random.Generator) -> FloatArray:
         """Return the columns of a node, in standard units, for levels drawn by their shares."""
         means, sd = self.levels.moments.means[0][own], self.levels.sd[own]
         shares = shares_of(rows @ from_outside(self.columns.weights, own) * sd + means)
-        ends = np.cumsum(shares, axis=1)
-        place = (rng.random((len(rows), 1)) > ends[:, :-1]).sum(axis=1)
+        place = drawn_levels(shares, len(rows), rng)
         unit: FloatArray = ((place[:, None] == np.arange(len(own))) - means) / sd
         return unit
 
@@ -237,6 +239,11 @@ def shares_of(means: FloatArray) -> FloatArray:
     shares = np.maximum(np.column_stack([means, 1.0 - means.sum(axis=1)]), 0.0)
     found: FloatArray = shares / shares.sum(axis=1, keepdims=True)
     return found
+
+
+def drawn_levels(shares: FloatArray, n: int, rng: np.random.Generator) -> IntArray:
+    """Draw a level for each of n rows, by shares that are its own or those of all."""
+    return (rng.random((n, 1)) > np.cumsum(shares, axis=1)[:, :-1]).sum(axis=1)
 
 
 def _one(

@@ -82,11 +82,13 @@ def _split(known: Known, equations: Equations, x: int, y: int) -> dict[str, Any]
     """Return what an identified effect is made of, and what a regression should adjust for."""
     names, sets = known.names, adjustment_sets(known, equations, x, y)
     way = known.between(x, y)
-    if known.families or any(known.open_at(node) for node in np.flatnonzero(way).tolist()):
-        return sets  # by counts it is no sum over paths; members share the total, not the paths
+    if not equations.adds_up:
+        return sets
+    if any(known.open_at(node) for node in np.flatnonzero(way).tolist()):
+        return sets  # members share the total, not the paths
     unit = float(known.sd[y] / known.sd[x])
     direct = float(equations.weights[x, y]) * unit
-    sets |= {"direct": direct, "mediated": float(equations.effects_of(x)[y]) * unit - direct}
+    sets |= {"direct": direct, "mediated": float(equations.paths[x, y]) * unit - direct}
     if known.categories & set(np.flatnonzero(way).tolist()):
         return sets  # a path through a category has no one number
     found = paths_between(equations, x, y)

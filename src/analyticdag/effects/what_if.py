@@ -81,9 +81,10 @@ def intervene(model: Any, do: Mapping[Hashable, Any], *, level: float = 0.95) ->
 def sample(
     model: Any, n: int, do: Mapping[Hashable, Any] | None = None, *, seed: int | None = None
 ) -> Any:
-    """Draw n rows, with Gaussian noise, from the equations; columns in `do` are set.
+    """Draw n rows from the equations; columns in `do` are set.
 
-    Levels are drawn by their shares. Where a column has words they are a data frame, in words.
+    Numbers have Gaussian noise, levels are drawn by their shares. Where a column has words, the
+    rows are a data frame.
     """
     known, n = Known.of(model), whole("n", n, 1)
     known.refuse_categories()

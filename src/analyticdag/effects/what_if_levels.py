@@ -2,7 +2,7 @@
 
 Equations are those between the columns of all levels (`levels.py`), so the expected share of a
 level is linear in the causes; those of a graph by counts have shares for every combination of
-causes (`counted.py`). Where rows are drawn, a level is drawn by its share (`words.py`).
+causes (`counted.py`). Where rows are drawn, a level is drawn by its share.
 """
 
 from __future__ import annotations
@@ -25,15 +25,13 @@ def columns_of(known: Known) -> LevelColumns:
 
 
 def set_levels(known: Known, do: Mapping[Hashable, Any]) -> dict[int, float]:
-    """Return the set columns by their place, in standard units."""
+    """Return what columns are set to, by their place, in units of the table."""
     levels, words = columns_of(known), spoken(known)
-    means, sd = levels.moments.means[0], levels.sd
     setting: dict[int, float] = {}
     for name, value in do.items():
         node = known.position(name, "do")
-        amounts = words[node].amounts(value)
-        for column, amount in zip(levels.of(node).tolist(), amounts, strict=True):
-            setting[column] = (amount - float(means[column])) / float(sd[column])
+        columns = levels.of(node).tolist()
+        setting |= dict(zip(columns, words[node].amounts(value), strict=True))
     return setting
 
 

@@ -249,11 +249,12 @@ def _read_matrices(path: Path, model: Model) -> dict[str, Any]:
     # packing cannot add a fifth.
     if not (n_levels == 0 or (n_sets and d <= n_levels <= MAX_COLUMNS)):
         raise ValueError(f"n_levels={n_levels} cannot be with {d} columns")
-    limit = (10 + 8 * n_sets) * d * d + 8 * (d + 1) * (n_sets + 5) + 8192
     if not 0 <= n_cells <= (MAX_CELLS if n_sets else 0):
-        raise ValueError(f"n_cells={n_cells} cannot be with {d} columns")
+        raise ValueError(f"n_cells={n_cells} must be 0 to {MAX_CELLS}, and 0 without moments")
+    limit = (10 + 8 * n_sets) * d * d + 8 * (d + 1) * (n_sets + 5) + 8192
     limit += 8 * n_levels * (n_sets * (n_levels + 1) + 6)
-    # A byte for a cell, eight for a combination or a cause, which are no more; levels are bytes.
+    # A byte for a cell, and eight each for a combination and a cause, which are no more than cells;
+    # three sizes and at most 256 values for a column.
     limit += 17 * n_cells + 8 * d * (3 + 256) * (n_cells > 0)
     content = read_limited(path, limit + limit // 5, _CURE)
     if hashlib.sha256(content).hexdigest() != model.weights_sha256:

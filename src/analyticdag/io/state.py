@@ -1,4 +1,5 @@
-"""What goes on from a fit: moments, centre, scale and noise, saved with the graph since format 2.
+"""What goes on from a fit: moments, centre, scale and noise, saved with the graph since format 2;
+of a graph by counts also these.
 
 Fitted.of(estimator)      what is saved, as plain arrays
 ladder_of(estimator)      the graphs of other prices, where somebody asked for them
@@ -70,8 +71,8 @@ class Fitted:
             return None
         mean, scale = np.asarray(estimator.mean_), np.asarray(estimator.scale_)
         noise = np.asarray(estimator.noise_variances_)
-        found = (estimator.level_columns_, estimator.families_)
-        return cls(estimator.moments_, mean, scale, noise, *found)
+        levels, families = estimator.level_columns_, estimator.families_
+        return cls(estimator.moments_, mean, scale, noise, levels, families)
 
     @property
     def n_sets(self) -> int:
@@ -171,11 +172,11 @@ def _family_arrays(families: Families) -> dict[str, Any]:
 def _families_of(arrays: Mapping[str, Any], d: int, n_cells: int) -> Families:
     """Read back what was counted; ValueError says what cannot be."""
     if any(arrays[name].dtype != kind for name, kind in FAMILY_ARRAYS.items()):
-        raise ValueError("what was counted of families has other numbers than it should")
+        raise ValueError("the arrays of families have the wrong types")
     sizes, nodes, lengths, times, levels, values, cells = (arrays[name] for name in FAMILY_ARRAYS)
-    small = [one.shape == (d,) and one.min() >= 1 for one in (sizes, lengths, levels)]
-    # Sizes are at most the number of cells, so that their product is a number.
-    if not all(small) or max(sizes.max(), lengths.max()) > n_cells:
+    fits = [one.shape == (d,) and one.min() >= 1 for one in (sizes, lengths, levels)]
+    # Sizes are at most the number of cells, so that their product does not overflow.
+    if not all(fits) or max(sizes.max(), lengths.max()) > n_cells:
         raise ValueError("family_sizes, family_lengths and family_levels must be those of columns")
     wanted = (sizes.sum(), lengths.sum(), levels.sum(), (sizes * lengths).sum())
     if [one.shape for one in (nodes, times, values, cells)] != [(size,) for size in wanted]:
@@ -195,10 +196,12 @@ def _families_of(arrays: Mapping[str, Any], d: int, n_cells: int) -> Families:
     if len({float(one.times.sum(dtype=np.float64)) for one in every}) > 1:
         raise ValueError("families must be counted in the same rows")
     for j, one in enumerate(every):
-        if one.nodes[0] != j or len(set(one.nodes.tolist())) < len(one.nodes):
-            raise ValueError("a family must begin with its column, and have every cause once")
+        if one.nodes[0] != j or (np.diff(one.nodes[1:]) <= 0).any() or j in one.nodes[1:]:
+            raise ValueError("a family must be its column, then all causes in their order")
         if (one.cells >= levels[one.nodes]).any() or (np.diff(own[j]) <= 0.0).any():
-            raise ValueError("a family has levels that its columns have not")
+            raise ValueError(
+                "families have levels that their columns have not, or that do not rise"
+            )
     return Families(tuple(own), every)
 
 

@@ -83,7 +83,9 @@ def counts_instead(fit: Fit, additive: BoolArray) -> Read | None:
     if margin < _LEAST_MARGIN:
         return None
     levels = next(one for one in fit.readings if one.name == LEVELS)
-    reading = Reading(COUNTS, levels.design, levels.moments, None, counts, counted.values)
+    reading = Reading(
+        COUNTS, levels.design, levels.moments, counts=counts, level_values=counted.values
+    )
     why = f"discrete columns by counts, better by {margin:.1f} than effects that add up"
     return read_of(fit, table, found, least, reading, why)
 

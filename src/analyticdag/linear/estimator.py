@@ -30,7 +30,7 @@ from analyticdag.acyclicity import Acyclicity
 from analyticdag.effects import Outcome, intervene, sample
 from analyticdag.effects.families import Families
 from analyticdag.effects.levels import LevelColumns
-from analyticdag.errors import NotConvergedWarning, ParameterError, ScaleWarning
+from analyticdag.errors import NotConvergedWarning, ParameterError
 from analyticdag.fitting.checkpoint import held_checkpoint
 from analyticdag.fitting.edges import FixedBy
 from analyticdag.fitting.fitted import GraphEstimator
@@ -44,7 +44,7 @@ from analyticdag.least_squares import weights_on_parents
 from analyticdag.linear.blocks import judge_of, ladder_task
 from analyticdag.linear.choice import LossChoice
 from analyticdag.linear.edges import described, edges_of
-from analyticdag.linear.ignored import warn_about_ignored
+from analyticdag.linear.ignored import warn_about_ignored, warn_about_scale
 from analyticdag.linear.judging import HasJudgedEdges, with_sure_claims
 from analyticdag.linear.ladder import HasLadder
 from analyticdag.linear.learn import Learned, learned_by_path, learned_by_search
@@ -161,7 +161,8 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
         `standardize`, else one; or one power of two for all where all are far from one (1e±25).
     moments_ : Moments, the covariances and means that `effects` are computed from.
     reading_ : "levels", "cuts" or "counts": how discrete columns were read; None without such.
-    level_columns_, families_ : moments of a table with categories; counts of a graph by counts.
+    level_columns_ : LevelColumns, the moments of a table with categories; else None.
+    families_ : Families, the counts behind a graph by counts; else None.
     recipe_ : Recipe, how the columns become numbers; None where they are numbers.
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn.
     """
@@ -355,13 +356,7 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
         self, statistics: Statistics, options: Options, like: Any, seen: Seen | None = None
     ) -> Self:
         """Learn from checked data; `like` is the caller's table, `seen` what is kept."""
-        if statistics.looks_standardised and options.traits.reads_scales:
-            warnings.warn(
-                f"loss={options.traits.name!r} reads directions from the scales of the columns, "
-                "but all variances are equal; use loss='likelihood-nv' or data in their own units",
-                ScaleWarning,
-                stacklevel=3,
-            )
+        warn_about_scale(statistics, options, stacklevel=3)
         with watched(options.verbose), one_blas_thread(), held_checkpoint(options.checkpoint):
             fit = prepared(statistics, self.recipe_, options, like)
             learned = learned_by_search(fit) if options.refine else learned_by_path(fit)
@@ -379,8 +374,9 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
         learned = with_sure_claims(learned, judge)
         edges = edges_of(fit, learned, mixed, cpdag)
         self._keep_graph(statistics.names, finished, cpdag, edges)
-        self._judge, self.excess_ = judge, None if judge is None else judge.excess
-        self.reading_, self.families_ = learned.reading_of(fit), learned.families(self.class_graph_)
+        self._judge, self.reading_ = judge, learned.reading_of(fit)
+        self.families_ = learned.families(self.class_graph_)
+        self.excess_ = None if judge is None else judge.excess
         self._ladder, self._rungs = ladder_task(fit, learned), None
         self.h_ = float(Acyclicity(fit.options.function).value(finished.weights))
         self.loss_, self.loss_traits_ = learned.loss.name, learned.loss
@@ -388,8 +384,8 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
         self.trace_, self.status_, self.n_iter_ = learned.trace, learned.status, learned.n_iter
         self.mean_, self.scale_ = statistics.undisturbed_mean(W), statistics.scale
         self.moments_, self.level_columns_ = statistics.moments, mixed.columns
-        equal = learned.loss.variances == "equal"
-        self.noise_variances_ = statistics.noise_variances(W, pooled=equal)
+        pooled = learned.loss.variances == "equal"
+        self.noise_variances_ = statistics.noise_variances(W, pooled=pooled)
         if self.status_ is Status.SEARCHED and any(e.fixed_by is _OPEN for e in edges):
             self.status_ = Status.CLASS_FOUND
         self.advice_ = str(self.status_.value)

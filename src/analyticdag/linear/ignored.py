@@ -1,4 +1,4 @@
-"""What is said after a fit: which parameters had no influence."""
+"""What is said beside a fit: which parameters had no influence, and scales that are not there."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import warnings
 from typing import Any
 
 from analyticdag._parameters import shown
-from analyticdag.errors import IgnoredParameterWarning
+from analyticdag.errors import IgnoredParameterWarning, ScaleWarning
+from analyticdag.fitting.statistics import Statistics
+from analyticdag.linear.options import Options
 
 
 def warn_about_ignored(estimator: Any, *, path: bool, stacklevel: int) -> None:
@@ -48,3 +50,14 @@ def _said(estimator: Any, names: tuple[str, ...], why: str) -> list[str]:
 
 def _same(value: Any, default: Any) -> bool:
     return value is default or (isinstance(value, str | int | float) and value == default)
+
+
+def warn_about_scale(statistics: Statistics, options: Options, *, stacklevel: int) -> None:
+    """Warn where the loss reads directions from scales that standardised data no longer have."""
+    if statistics.looks_standardised and options.traits.reads_scales:
+        warnings.warn(
+            f"loss={options.traits.name!r} reads directions from the scales of the columns, but "
+            "all variances are the same; use loss='likelihood-nv', or data in their own units",
+            ScaleWarning,
+            stacklevel=stacklevel + 1,
+        )

@@ -28,6 +28,7 @@ from itertools import repeat
 import numpy as np
 
 from analyticdag._typing import FloatArray
+from analyticdag.tables.cells import of_each
 from analyticdag.tables.recipe import OTHER, Column, Kind, key_of
 
 FEWEST_ROWS = 10
@@ -43,15 +44,12 @@ def group_levels(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the levels that stand for themselves, the most frequent first, perhaps "(other)"; and
     the rare levels that count with the first."""
-    by_text: dict[str, float] = defaultdict(float)
-    for text, weight in zip(texts, repeat(1.0) if weights is None else weights, strict=False):
-        by_text[text] += weight
     spelled: dict[str, str] = {}
     masses: dict[str, float] = defaultdict(float)
-    for text, mass in by_text.items():
-        key = key_of(text)
+    each = repeat(1.0) if weights is None else weights
+    for text, key, weight in zip(texts, of_each(key_of, texts), each, strict=False):
         spelled.setdefault(key, text)
-        masses[key] += mass
+        masses[key] += weight
     counts = {key: round(mass, _DIGITS) for key, mass in masses.items()}
     ranked = sorted(counts, key=lambda key: (-counts[key], key))
     kept = [key for key in ranked if counts[key] >= FEWEST_ROWS]

@@ -181,26 +181,8 @@ def text_of(cell: Any) -> str:
 def of_each(answer: Callable[[Any], T], cells: Iterable[Any]) -> list[T]:
     """Return the answer for every cell; for a text that comes again it is asked once."""
     cells = list(cells)
-    texts = _texts_in(cells)
-    known = {text: answer(text) for text in set(texts)}
-    if texts is cells:
-        return list(map(known.__getitem__, cells))
+    known = {text: answer(text) for text in {cell for cell in cells if type(cell) is str}}
     return [known[cell] if type(cell) is str else answer(cell) for cell in cells]
-
-
-def distinct(cells: Iterable[Any]) -> list[Any]:
-    """Return every text once, as they come, then all cells that are no texts."""
-    cells = list(cells)
-    texts = _texts_in(cells)
-    others = [] if texts is cells else [cell for cell in cells if type(cell) is not str]
-    return [*dict.fromkeys(texts), *others]
-
-
-def _texts_in(cells: list[Any]) -> list[str]:
-    """Return the cells that are texts; the same list where all are, as in a column of a file."""
-    if set(map(type, cells)) <= {str}:
-        return cells
-    return [cell for cell in cells if type(cell) is str]
 
 
 def listing(names: Sequence[str]) -> str:

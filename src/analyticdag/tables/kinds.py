@@ -18,12 +18,13 @@ from typing import Any
 
 import numpy as np
 
+from analyticdag._parameters import is_missing
 from analyticdag._typing import FloatArray
 from analyticdag.errors import ParameterError
 from analyticdag.tables.categories import FEWEST_ROWS, group_levels
-from analyticdag.tables.cells import Cells, distinct, of_each, short, text_of
+from analyticdag.tables.cells import Cells, of_each, short, text_of
 from analyticdag.tables.numbers import format_of, style_of
-from analyticdag.tables.recipe import OTHER, Column, Kind, key_of, level_of, plain_numbers
+from analyticdag.tables.recipe import OTHER, Column, Kind, key_of, plain_numbers
 
 # Names that people and programs give to identifiers.
 _ID_NAME = re.compile(
@@ -98,10 +99,10 @@ def find_column(name: str, cells: Sequence[Any], table: Cells) -> Found:
     style, n_read = style_of(texts, decimal_comma=table.decimal_comma)
     column = Column(name, Kind.NUMBER, decimal=style.decimal, unit=style.unit)
     if 2 * n_read < len(texts):
-        return _of_texts(name, cells, texts, table)
+        return _of_texts(name, cells, table)
     values, strays = column.read(cells)
     if strays and _are_two_levels(texts):
-        return _of_texts(name, cells, texts, table)
+        return _of_texts(name, cells, table)
     if strays:
         return Found(column, style.words, values, tuple(strays))
     return _of_numbers(column, values, style.words or "thousands or other marks taken out")
@@ -126,7 +127,7 @@ def _typed(name: str, cells: Sequence[Any], table: Cells) -> Found:
     if len(levels) == 2:
         pair = levels if name in table.ordered else _two(list(levels))
         return _coded(name, cells, Kind.YES_NO, pair, "")
-    if not any(map(text_of, cells)):
+    if not levels:
         return Found(Column(name, Kind.EMPTY), "it has no values")
     return _category(name, cells, table)
 
@@ -179,9 +180,10 @@ def _why_identifier(n_seen: int, n_distinct: int) -> str:
     return f"{n_distinct} values that stand in several rows each"
 
 
-def _of_texts(name: str, cells: Sequence[Any], texts: list[str], table: Cells) -> Found:
+def _of_texts(name: str, cells: Sequence[Any], table: Cells) -> Found:
+    texts = [text for text in of_each(_word_of, cells) if text]
     spelled: dict[str, str] = {}
-    for text in distinct(texts):
+    for text in dict.fromkeys(texts):
         spelled.setdefault(key_of(text), text)
     if names_identifier(name) and len(spelled) > 2:
         kept_as = Kind.CATEGORY if _category(name, cells, table).column.taken else ""
@@ -192,7 +194,7 @@ def _of_texts(name: str, cells: Sequence[Any], texts: list[str], table: Cells) -
     form = format_of(cells)
     if form:
         return Found(Column(name, Kind.DATE, dates=form), "")
-    scale = _scale(set(spelled) | ({"none"} & set(map(level_of, distinct(cells)))))
+    scale = _scale(set(spelled))
     if len(scale) > 2:
         return _coded(name, cells, Kind.ORDERED, scale, "")
     if len(spelled) == 2:
@@ -206,9 +208,11 @@ def _of_texts(name: str, cells: Sequence[Any], texts: list[str], table: Cells) -
 
 def _category(name: str, cells: Sequence[Any], table: Cells) -> Found:
     """Return a category by the rule of `categories.py`: codes, until scores are known."""
-    seen = [k for k, text in enumerate(of_each(text_of, cells)) if text]
-    texts = of_each(_level_text, (cells[k] for k in seen))
-    n_levels = len(set(map(key_of, distinct(texts))))
+    word = _declared if name in table.levels else _word_of
+    words = of_each(word, cells)
+    seen = [k for k, text in enumerate(words) if text]
+    texts = [words[k] for k in seen]
+    n_levels = len(set(map(key_of, set(texts))))
     weights = None if table.weights is None else table.weights[seen].tolist()
     levels, merged = group_levels(texts, weights)
     column = Column(name, Kind.CATEGORY, levels, merged=merged)
@@ -225,9 +229,19 @@ def _category(name: str, cells: Sequence[Any], table: Cells) -> Found:
     return Found(column, why, column.read(cells)[0])
 
 
-def _level_text(cell: Any) -> str:
+def _word_of(cell: Any) -> str:
+    """Return the level that a cell of words holds, "" where it is missing.
+
+    The word none is a level, as it is for pandas; None, as Python writes it, is a gap.
+    """
     whole = isinstance(cell, float) and cell.is_integer()
-    return text_of(int(cell) if whole else cell)
+    text = text_of(int(cell) if whole else cell)
+    return text or ("none" if isinstance(cell, str) and cell.strip() == "none" else "")
+
+
+def _declared(cell: Any) -> str:
+    """Return the level of a cell in a column whose type has levels: any word may be one."""
+    return "" if is_missing(cell) else str(cell).strip()
 
 
 def _two(levels: list[str]) -> tuple[str, ...]:

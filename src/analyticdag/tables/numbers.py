@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from analyticdag.tables.cells import distinct, text_of
+from analyticdag.tables.cells import text_of
 
 _CURRENCY = r"[$€£¥₹₽₩]|USD|EUR|GBP|CHF|JPY|CNY|INR|CAD|AUD"
 _SIGNED = re.compile(rf"([+-]?)\s*({_CURRENCY})?\s*([+-]?)(.*?)\s*({_CURRENCY}|%)?", re.DOTALL)
@@ -103,7 +103,9 @@ def style_of(texts: Sequence[str], *, decimal_comma: bool = False) -> tuple[Styl
 
 def format_of(cells: Sequence[Any]) -> str:
     """Return the first format in which every cell is a date; a missing cell is no reason."""
-    present = [cell for cell in distinct(cells) if text_of(cell)]
+    texts = dict.fromkeys(cell for cell in cells if type(cell) is str)
+    others = (cell for cell in cells if type(cell) is not str)
+    present = [cell for cell in (*texts, *others) if text_of(cell)]
     if not present:
         return ""
     for form in FORMATS:

@@ -140,7 +140,7 @@ def key_of(text: str) -> str:
 
 
 def level_of(cell: Any) -> str:
-    """Return the key of the level that a cell holds: "none" may be one, and is a gap elsewhere."""
+    """Return the key of the level that a cell holds; also of a word that elsewhere is a gap."""
     if is_missing(cell):
         return ""
     # A column of whole numbers is one of floats as soon as it has gaps.
