@@ -16,8 +16,8 @@ import numpy as np
 
 from analyticdag._typing import FloatArray, IntArray
 from analyticdag.effects.families import (
-    FamilyCounts,
     Families,
+    FamilyCounts,
     LevelArray,
     Shares,
     after,

@@ -1,7 +1,8 @@
 """`joint_effect`: several causes set at once, over all graphs that the class allows (joint IDA).
 
 The effect of one of them is then what one more unit of it does while the others are held fixed:
-along the paths that pass through none of the others. The open edges at all of the causes are
+along the paths that pass through none of the others. In a graph by counts it depends on where these
+are held, and is the average over their own shares. The open edges at all of the causes are
 pointed in every way that has a member, one cause after the other, with Meek's rules in between.
 """
 
