@@ -14,7 +14,7 @@ import pytest
 from analyticdag import AnalyticDAG, Knowledge
 from analyticdag.effects import effects, families, total_effect
 from analyticdag.effects.families import Families, Family, after, thrifty_order
-from analyticdag.errors import InputError, OpenEdgesWarning
+from analyticdag.errors import DataWarning, InputError, OpenEdgesWarning
 from analyticdag.graphs import topological_order
 from analyticdag.io import load_run, save_run
 from analyticdag.io.run import record_of
@@ -247,7 +247,8 @@ def test_a_level_of_rows_with_gaps_alone_is_refused_by_name() -> None:
     data["ward"] = np.where(np.arange(3000) % 3 == 0, "north", "south")
     data.loc[:29, "ward"] = "east"
     data.loc[:29, "stays"] = None
-    fitted = AnalyticDAG(knowledge=TIERS, missing="em").fit(data)
+    with pytest.warns(DataWarning, match="30 rows have some"):
+        fitted = AnalyticDAG(knowledge=TIERS, missing="em").fit(data)
     assert fitted.reading_ == "counts"
     with pytest.raises(InputError, match="level 'east' stands only in rows with gaps"):
         fitted.intervene({"ward": "east"})
@@ -270,3 +271,54 @@ def test_orders_of_random_graphs_have_causes_first(seed: int) -> None:
     graph[:, [4, 7]] = False
     place = np.argsort(order)
     assert all(place[i] < place[j] for i, j in np.argwhere(graph).tolist())
+
+
+def test_only_what_was_counted_can_be_set() -> None:
+    data = trial(3000, 6)
+    data["flag"], data["dose"] = "no", np.array(["low", "medium"])[np.arange(3000) % 2]
+    data.loc[:29, ["flag", "dose"]] = ["yes", "high"]
+    data.loc[:29, "stays"] = None
+    kinds = {"dose": ["low", "medium", "high"]}
+    with pytest.warns(DataWarning, match="30 rows have some"):
+        fitted = AnalyticDAG(knowledge=TIERS, missing="em", kinds=kinds).fit(data)
+    assert fitted.reading_ == "counts"
+    for do in ({"flag": "yes"}, {"dose": "high"}):
+        with pytest.raises(InputError, match="is in no row that was counted") as error:
+            fitted.intervene(do)
+        assert "\n" not in str(error.value)
+        with pytest.raises(InputError, match="is in no row that was counted"):
+            fitted.sample(3, do=do)
+
+
+def test_a_number_beyond_its_two_values_is_refused() -> None:
+    codes = (trial(3000, 8) == "yes") * 1 + 1
+    fitted = AnalyticDAG(knowledge=TIERS).fit(codes.astype(float))
+    assert fitted.reading_ == "counts"
+    assert share(fitted, {"drug": 1.5}, "drug") == pytest.approx(1.5)
+    with pytest.raises(InputError, match=r"do\['drug'\]=10 is in no row that was counted.*1 to 2"):
+        fitted.intervene({"drug": 10})
+
+
+def test_errors_do_not_depend_on_where_values_lie(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(families, "_MOST_WEIGHTS", 600)  # six states for all draws
+    near = (trial(3000, 9) == "yes") * 1.0
+    far = near + 1000.0
+    errors = [
+        total_effect(AnalyticDAG(knowledge=TIERS).fit(one), "gene", "stays").standard_error
+        for one in (near, far)
+    ]
+    assert errors[1] == pytest.approx(errors[0], rel=1e-6)
+
+
+def test_a_run_without_counts_says_so(model: AnalyticDAG, tmp_path: Path) -> None:
+    run = record_of(model)
+    assert run.fitted is not None
+    save_run(replace(run, fitted=replace(run.fitted, families=None)), tmp_path / "run")
+    with pytest.warns(DataWarning, match="kept no counts"):
+        load_run(tmp_path / "run").to_estimator()
+
+
+def test_an_outcome_is_asked_of_its_causes_alone(model: AnalyticDAG) -> None:
+    rows = effects(model, on="drug")
+    assert [row.cause for row in rows] == ["gene"]
+    assert not effects(model, on="gene")

@@ -31,7 +31,7 @@ from analyticdag.graphs import topological_order
 _DRAWS = 100
 # Values were divided by a scale and multiplied again; scores of levels are 1e-6 apart at least
 # (`categories.py`).
-_SAME = 1e-8
+SAME = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,14 +104,21 @@ class CountEquations(LevelEquations):
             own = self._shares[j]
             shares = do[j][None] if j in do else own.given(cells[:, own.causes])[:, :, 0]
             cells[:, j] = drawn_levels(shares, n, rng)
-        return self._columns_of_rows([np.eye(k)[cells[:, j]] for j, k in enumerate(self._n_levels)])
+        rows = np.empty((n, len(self.levels.node)))
+        for j, values in enumerate(self.families.values):
+            at = self.levels.of(j)
+            if self.levels.labels[j]:
+                rows[:, at] = cells[:, [j]] == [self._level(j, k) for k in range(len(at))]
+            else:
+                rows[:, at[0]] = values[cells[:, j]]
+        return rows
 
     def expected(self, values: FloatArray) -> FloatArray:
         """Return what the causes of each node make of its columns, row by row."""
         known = enumerate(self.families.values)
         cells = np.column_stack([_closest(own, values[:, j]) for j, own in known])
-        given = [one.smoothed().given(cells[:, one.causes])[:, :, 0] for one in self._counts]
-        return self._columns_of_rows(given)
+        smooth = (one.smoothed().given(cells[:, one.causes])[:, :, 0] for one in self._counts)
+        return self._columns({j: shares.T for j, shares in enumerate(smooth)}).T
 
     # --- effects -------------------------------------------------------------
 
@@ -135,6 +142,15 @@ class CountEquations(LevelEquations):
         centred = share * (values - share @ values)
         size = float(centred @ values)
         return np.tensordot(centred / size if size > 0.0 else 0.0 * values, means, 1)
+
+    def largest_effect(self, cause: int, outcome: int) -> float:
+        """Return what an effect between two columns that are no categories can be at most, in size:
+        the outcome lies at one of its ends wherever the slope gains by it."""
+        values, share = self.families.values[cause], self._counts[cause].overall
+        centred = share * (values - share @ values)
+        size = float(centred @ values)
+        width = float(np.ptp(self.families.values[outcome]))
+        return 0.5 * width * float(np.abs(centred).sum()) / size if size > 0.0 else 0.0
 
     def level_values(self, cause: int, outcome: int) -> FloatArray:
         """Return effects (levels of the cause but its reference, levels of the outcome)."""
@@ -194,10 +210,6 @@ class CountEquations(LevelEquations):
                 found[at[0]] = self.families.values[j] @ own
         return found
 
-    def _columns_of_rows(self, shares: Sequence[FloatArray]) -> FloatArray:
-        """Return the same, (rows, columns), for shares (rows, levels) of every node."""
-        return self._columns({j: one.T for j, one in enumerate(shares)}).T
-
     def _set_shares(self, setting: Mapping[int, float]) -> dict[int, FloatArray]:
         """Return the shares of levels of nodes that are set, from what their columns are set to."""
         found: dict[int, FloatArray] = {}
@@ -215,7 +227,7 @@ class CountEquations(LevelEquations):
         """Return which level was counted for the k-th label of a category; -1 if it never was."""
         code, known = self.levels.codes[node][k], self.families.values[node]
         place = int(_closest(known, np.array([code]))[0])
-        return place if abs(known[place] - code) <= _SAME else -1
+        return place if abs(known[place] - code) <= SAME else -1
 
     def _known_level(self, node: int, k: int) -> int:
         place = self._level(node, k)

@@ -89,6 +89,10 @@ class Equations:
         """Return the standard error of the total effect of one node on a weighted sum of others."""
         return float(np.sqrt(self._spread(cause) @ (self.paths[:, nodes] @ units) ** 2))
 
+    def largest_effect(self, cause: int, outcome: int) -> float:
+        """Return what an effect can be at most, in size; nothing limits a number."""
+        return float("inf")
+
     def interval(
         self, value: float, error: float, cause: int, outcome: int, level: float
     ) -> tuple[float, float]:

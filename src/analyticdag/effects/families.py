@@ -28,9 +28,9 @@ LevelArray = NDArray[np.uint8]
 
 # More states are thinned: shares are then off by 0.003 at most (30 to 100 nodes, own seeds).
 MOST_KEPT = 40_000
-# Weights, states times draws: with 100 draws 4,000 states. All draws share the same states, so that
-# thinning adds little to their spread.
-_MOST_WEIGHTS = 400_000
+# Weights, states times draws: with 100 draws 10,000 states. All draws share the same states, so
+# that thinning adds little to their spread.
+_MOST_WEIGHTS = 1_000_000
 # As many rows with the shares of the whole table are added to a combination, where single rows or
 # draws are asked for: without, a combination that came once would be certain.
 _PRIOR = 1.0
@@ -163,7 +163,8 @@ def _merged(
     summed = np.add.reduceat(weights[order], starts, axis=0)
     most = min(MOST_KEPT, _MOST_WEIGHTS // weights.shape[1])
     chosen, factors = _chosen(summed.mean(axis=1), most, rng)
-    return distinct[chosen], summed[chosen] * factors[:, None]
+    kept = summed[chosen] * factors[:, None]
+    return distinct[chosen], kept / kept.sum(axis=0)  # the choice keeps the mean of the draws alone
 
 
 def _chosen(

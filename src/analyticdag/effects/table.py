@@ -65,6 +65,16 @@ def _strength(known: Known, row: EffectRow) -> tuple[float, float]:
 
 
 def _of_cause(known: Known, x: int, outcomes: Any, level: float) -> Iterator[EffectRow]:
+    outcomes = [y for y in outcomes if y != x and known.between(x, y)[y]]
+    for y in outcomes:
+        if known.category_between(x, y) is not None:
+            yield from _by_level(known, x, y, level)
+    numbers = [y for y in outcomes if known.category_between(x, y) is None]
+    if numbers:
+        yield from _of_number(known, x, numbers, level)
+
+
+def _of_number(known: Known, x: int, outcomes: list[int], level: float) -> Iterator[EffectRow]:
     if len(known.open_at(x)) > MOST_OPEN:
         every = [known.equations]
         bounded = ~known.settled(x)
@@ -76,11 +86,9 @@ def _of_cause(known: Known, x: int, outcomes: Any, level: float) -> Iterator[Eff
     reached = np.array([equations.reach[x] for equations in every])
     unit = known.sd / known.sd[x]
     for y in outcomes:
-        if known.category_between(x, y) is not None:
-            yield from _by_level(known, x, y, level)
-        elif bounded[y]:
+        if bounded[y]:
             yield _bounded(known, x, y, level)
-        elif y != x and reached[:, y].any():
+        elif reached[:, y].any():
             closest = values[np.argmin(np.abs(values[:, y])), y]
             yield EffectRow(
                 cause=known.names[x],
@@ -98,7 +106,7 @@ def _of_cause(known: Known, x: int, outcomes: Any, level: float) -> Iterator[Eff
 
 def _by_level(known: Known, x: int, y: int, level: float) -> Iterator[EffectRow]:
     """Yield a line for each level, of the cause or of the outcome; none where nothing is told."""
-    if known.levels is None or x == y or not known.between(x, y)[y]:
+    if known.levels is None:
         return
     if len(known.open_at(x)) > MOST_OPEN and not known.settled(x)[y]:
         return  # too many members to list, and a share has no bound to give instead

@@ -128,7 +128,7 @@ def _bound(known: Known, x: int, y: int, neighbours: list[int], level: float) ->
     explained = regressions(known.moments, np.array([x]), parents[None]).explained[0]
     left = max(float(known.moments.own_variances[x] - explained), np.finfo(float).tiny)
     unit = float(known.sd[y] / known.sd[x])
-    most = unit / left**0.5
+    most = min(unit / left**0.5, known.equations.largest_effect(x, y))
     names = known.names
     return Effect(
         cause=names[x],

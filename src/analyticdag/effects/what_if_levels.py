@@ -12,11 +12,13 @@ from typing import Any, cast
 
 import numpy as np
 
+from analyticdag._parameters import shown
 from analyticdag._typing import FloatArray
+from analyticdag.effects.counted import SAME
 from analyticdag.effects.known import Known
 from analyticdag.effects.levels import LevelColumns, LevelEquations
 from analyticdag.effects.words import spoken
-from analyticdag.errors import MissingDependencyError
+from analyticdag.errors import InputError, MissingDependencyError
 
 
 def columns_of(known: Known) -> LevelColumns:
@@ -30,9 +32,25 @@ def set_levels(known: Known, do: Mapping[Hashable, Any]) -> dict[int, float]:
     setting: dict[int, float] = {}
     for name, value in do.items():
         node = known.position(name, "do")
-        columns = levels.of(node).tolist()
-        setting |= dict(zip(columns, words[node].amounts(value), strict=True))
+        columns, amounts = levels.of(node).tolist(), words[node].amounts(value)
+        if known.families is not None and not levels.labels[node]:
+            _refuse_uncounted(known, node, amounts[0], f"do[{name!r}]={shown(value)}")
+        setting |= dict(zip(columns, amounts, strict=True))
     return setting
+
+
+def _refuse_uncounted(known: Known, node: int, amount: float, what: str) -> None:
+    """Refuse a value of which a graph by counts knows nothing; between two levels is a mixture."""
+    assert known.families is not None
+    counted, words = known.families.values[node], spoken(known)[node].in_words
+    close = SAME * max(float(np.abs(counted).max()), 1.0)
+    met = bool((np.abs(counted - amount) <= close).any())
+    between = counted[0] < amount < counted[-1] and not (words and amount == round(amount))
+    if not (met or between):
+        raise InputError(
+            f"{what} is in no row that was counted: rows without gaps, from {counted[0]:g} to "
+            f"{counted[-1]:g}; set a level that they have"
+        )
 
 
 def drawn(

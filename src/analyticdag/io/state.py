@@ -8,6 +8,7 @@ estimator_of(run)         a fitted `AnalyticDAG` again, for effects, scores and 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,7 +19,7 @@ from analyticdag._typing import FloatArray
 from analyticdag._validation import remember_columns
 from analyticdag.effects.families import Families, Family
 from analyticdag.effects.levels import LevelColumns, level_names
-from analyticdag.errors import InputError
+from analyticdag.errors import DataWarning, InputError
 from analyticdag.fitting.edges import Edge, FixedBy
 from analyticdag.fitting.finish import Finished
 from analyticdag.graphs import is_dag
@@ -27,6 +28,7 @@ from analyticdag.linear.ladder import Rung
 from analyticdag.losses import loss_class, loss_traits
 from analyticdag.moments import Moments
 from analyticdag.optimize.trace import Status, Trace
+from analyticdag.tables.recipe import COUNTS
 
 # Arrays of a state, and their numbers.
 ARRAYS = {
@@ -46,6 +48,7 @@ FAMILY_ARRAYS = {
     "family_values": np.float64,
     "family_cells": np.uint8,
 }
+_MOST_ROWS = 2**50  # sums of a thousand such counts are exact
 # Parameters that a record holds as they are; the others are shown there, never rebuilt.
 _PLAIN = (
     *("lambda1", "w_threshold", "refine", "standardize", "random_state", "gamma", "missing"),
@@ -71,7 +74,7 @@ class Fitted:
             return None
         mean, scale = np.asarray(estimator.mean_), np.asarray(estimator.scale_)
         noise = np.asarray(estimator.noise_variances_)
-        levels, families = estimator.level_columns_, estimator.families_
+        levels, families = estimator.level_columns_, getattr(estimator, "families_", None)
         return cls(estimator.moments_, mean, scale, noise, levels, families)
 
     @property
@@ -179,10 +182,13 @@ def _families_of(arrays: Mapping[str, Any], d: int, n_cells: int) -> Families:
     if not all(fits) or max(sizes.max(), lengths.max()) > n_cells:
         raise ValueError("family_sizes, family_lengths and family_levels must be those of columns")
     wanted = (sizes.sum(), lengths.sum(), levels.sum(), (sizes * lengths).sum())
-    if [one.shape for one in (nodes, times, values, cells)] != [(size,) for size in wanted]:
+    found = [one.shape for one in (nodes, times, values, cells)]
+    if found != [(size,) for size in wanted] or cells.size != n_cells:
         raise ValueError("what was counted of families has other sizes than it says")
-    if nodes.min() < 0 or nodes.max() >= d or times.min() < 1 or not np.isfinite(values).all():
-        raise ValueError("families must be of columns, with rows and finite levels")
+    if nodes.min() < 0 or nodes.max() >= d or not np.isfinite(values).all():
+        raise ValueError("families must be of columns with finite levels")
+    if times.min() < 1 or times.max() > _MOST_ROWS or levels.max() > 256:
+        raise ValueError("families must be counted in rows, with 256 levels at most")
     own = np.split(values, np.cumsum(levels)[:-1])
     every = tuple(
         Family(nodes, cells.reshape(-1, len(nodes)), times)
@@ -193,16 +199,24 @@ def _families_of(arrays: Mapping[str, Any], d: int, n_cells: int) -> Families:
             strict=True,
         )
     )
-    if len({float(one.times.sum(dtype=np.float64)) for one in every}) > 1:
-        raise ValueError("families must be counted in the same rows")
-    for j, one in enumerate(every):
+    families = Families(tuple(own), every)
+    _check_families(families)
+    return families
+
+
+def _check_families(families: Families) -> None:
+    """Raise ValueError unless all families can be of the same rows."""
+    sizes = np.array([len(values) for values in families.values])
+    for j, one in enumerate(families.every):
         if one.nodes[0] != j or (np.diff(one.nodes[1:]) <= 0).any() or j in one.nodes[1:]:
             raise ValueError("a family must be its column, then all causes in their order")
-        if (one.cells >= levels[one.nodes]).any() or (np.diff(own[j]) <= 0.0).any():
-            raise ValueError(
-                "families have levels that their columns have not, or that do not rise"
-            )
-    return Families(tuple(own), every)
+        if (one.cells >= sizes[one.nodes]).any() or (np.diff(families.values[j]) <= 0.0).any():
+            raise ValueError("families have levels that no column has, or that do not rise")
+    often = [np.bincount(one.cells[:, 0], one.times, sizes.max()) for one in families.every]
+    for one in families.every:
+        for k, cells in zip(one.nodes.tolist(), one.cells.T, strict=True):
+            if (np.bincount(cells, one.times, sizes.max()) != often[k]).any():
+                raise ValueError("families must be counted in the same rows")
 
 
 def estimator_of(run: Any) -> AnalyticDAG:
@@ -230,10 +244,17 @@ def estimator_of(run: Any) -> AnalyticDAG:
     search = run.parameters.get("search") or {}
     model.excess_, model.reading_ = search.get("excess"), search.get("reading")
     model.recipe_ = None if run.look is None else run.look.recipe
-    model.families_ = run.fitted.families
-    for j, name in enumerate(names if model.families_ is not None else ()):
+    model.families_ = families = run.fitted.families
+    if model.reading_ == COUNTS and families is None:
+        warnings.warn(
+            "the run is of a version that kept no counts, so what-if answers add up effects that "
+            "act together; fit again",
+            DataWarning,
+            stacklevel=3,
+        )
+    for name, family in zip(names, () if families is None else families.every, strict=False):
         causes = {names.index(cause) for cause in model.class_graph_.predecessors(name)}
-        if not causes <= set(model.families_.every[j].nodes.tolist()):
+        if not causes <= set(family.nodes.tolist()):
             raise InputError(f"the run has no counts of {name!r} with its causes; fit again")
     model.level_columns_ = levels = run.fitted.levels
     if levels is not None:

@@ -20,11 +20,13 @@ from __future__ import annotations
 
 import logging
 import math
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
+from analyticdag.errors import DataWarning
 from analyticdag.fitting.design import Design, Reading
 from analyticdag.fitting.facts import facts_of
 from analyticdag.graphs import topological_order
@@ -82,6 +84,13 @@ def counts_instead(fit: Fit, additive: BoolArray) -> Read | None:
     margin = additive_length(counts, scores, additive, naming) - found.score
     if margin < _LEAST_MARGIN:
         return None
+    if counted.n_left_out:
+        warnings.warn(
+            f"levels are counted in rows without gaps, and {counted.n_left_out} rows have some: "
+            "where gaps come with certain levels, links, shares and effects are off; fill them",
+            DataWarning,
+            stacklevel=5,
+        )
     levels = next(one for one in fit.readings if one.name == LEVELS)
     reading = Reading(
         COUNTS, levels.design, levels.moments, counts=counts, level_values=counted.values
@@ -96,6 +105,7 @@ class Counted:
 
     counts: LevelCounts
     values: tuple[FloatArray, ...]
+    n_left_out: int  # rows with gaps
 
     @classmethod
     def of(cls, values: FloatArray, weights: FloatArray | None) -> Counted | None:
@@ -107,7 +117,7 @@ class Counted:
         if max(len(levels) for levels, _ in found) > MOST_LEVELS:
             return None
         counts = LevelCounts.of(np.column_stack([codes for _, codes in found]))
-        return cls(counts, tuple(levels for levels, _ in found))
+        return cls(counts, tuple(levels for levels, _ in found), len(values) - len(rows))
 
     def scores(self, design: Design) -> list[FloatArray | None]:
         """Return the scores of the levels of columns that are cuts; None of others."""
