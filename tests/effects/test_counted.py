@@ -322,3 +322,17 @@ def test_an_outcome_is_asked_of_its_causes_alone(model: AnalyticDAG) -> None:
     rows = effects(model, on="drug")
     assert [row.cause for row in rows] == ["gene"]
     assert not effects(model, on="gene")
+
+
+def test_effects_of_levels_over_a_class() -> None:
+    """In some members a category has no effect on another, and then it is zero exactly."""
+    graph = random_graph(8, "ER2", 4)
+    codes = draw_by_tables(graph, 4000, 0.5, np.random.default_rng(4))
+    frame = pd.DataFrame({f"x{j}": [f"l{v}" for v in codes[:, j]] for j in range(8)})
+    fitted = AnalyticDAG().fit(frame)
+    assert fitted.reading_ == "counts"
+    rows = effects(fitted)
+    some = [row for row in rows if row.zero_share > 0.0]
+    assert some
+    assert all(row.smallest <= 0.0 <= row.largest for row in some)
+    assert all(row.low <= row.smallest <= row.largest <= row.high for row in rows)

@@ -172,6 +172,8 @@ class CountEquations(LevelEquations):
         own = means[:, self.levels.of(outcome)]
         if self.levels.labels[outcome]:
             own = np.concatenate([own, 1.0 - own.sum(axis=1, keepdims=True)], axis=1)
+        if not self.reach[cause, outcome]:
+            own = 0.0 * own  # not even by rounding
         if not self.levels.labels[cause]:
             return self._slope(cause, own)[None]
         own = own[[self._known_level(cause, k) for k in range(len(self.levels.codes[cause]))]]
