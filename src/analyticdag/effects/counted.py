@@ -138,19 +138,21 @@ class CountEquations(LevelEquations):
 
     def _slope(self, cause: int, means: FloatArray) -> FloatArray:
         """Return the slope of means, (levels, ...), in the values of the levels of a cause."""
+        return np.tensordot(self._slope_weights(cause), means, 1)
+
+    def _slope_weights(self, cause: int) -> FloatArray:
+        """Return what the mean at each level of a cause adds to a slope; nothing of a constant."""
         values, share = self.families.values[cause], self._counts[cause].overall
-        centred = share * (values - share @ values)
-        size = float(centred @ values)
-        return np.tensordot(centred / size if size > 0.0 else 0.0 * values, means, 1)
+        centred = values - share @ values
+        variance = float(share @ centred**2)
+        weights: FloatArray = share * centred / variance if variance > 0.0 else 0.0 * share
+        return weights
 
     def largest_effect(self, cause: int, outcome: int) -> float:
         """Return what an effect between two columns that are no categories can be at most, in size:
         the outcome lies at one of its ends wherever the slope gains by it."""
-        values, share = self.families.values[cause], self._counts[cause].overall
-        centred = share * (values - share @ values)
-        size = float(centred @ values)
         width = float(np.ptp(self.families.values[outcome]))
-        return 0.5 * width * float(np.abs(centred).sum()) / size if size > 0.0 else 0.0
+        return 0.5 * width * float(np.abs(self._slope_weights(cause)).sum())
 
     def level_values(self, cause: int, outcome: int) -> FloatArray:
         """Return effects (levels of the cause but its reference, levels of the outcome)."""
