@@ -66,12 +66,13 @@ def _strength(known: Known, row: EffectRow) -> tuple[float, float]:
 
 def _of_cause(known: Known, x: int, outcomes: Any, level: float) -> Iterator[EffectRow]:
     outcomes = [y for y in outcomes if y != x and known.between(x, y)[y]]
-    for y in outcomes:
-        if known.category_between(x, y) is not None:
-            yield from _by_level(known, x, y, level)
     numbers = [y for y in outcomes if known.category_between(x, y) is None]
-    if numbers:
-        yield from _of_number(known, x, numbers, level)
+    found = {row.outcome: row for row in _of_number(known, x, numbers, level)} if numbers else {}
+    for y in outcomes:
+        if y not in numbers:
+            yield from _by_level(known, x, y, level)
+        elif known.names[y] in found:
+            yield found[known.names[y]]
 
 
 def _of_number(known: Known, x: int, outcomes: list[int], level: float) -> Iterator[EffectRow]:

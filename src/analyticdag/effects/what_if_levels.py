@@ -48,8 +48,8 @@ def _refuse_uncounted(known: Known, node: int, amount: float, what: str) -> None
     between = counted[0] < amount < counted[-1] and not (words and amount == round(amount))
     if not (met or between):
         raise InputError(
-            f"{what} is in no row that was counted: rows without gaps, from {counted[0]:g} to "
-            f"{counted[-1]:g}; set a level that they have"
+            f"{what} was not counted: in rows without gaps the column has levels from "
+            f"{counted[0]:g} to {counted[-1]:g}; set one of these"
         )
 
 

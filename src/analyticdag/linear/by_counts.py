@@ -87,7 +87,7 @@ def counts_instead(fit: Fit, additive: BoolArray) -> Read | None:
     if counted.n_left_out:
         warnings.warn(
             f"levels are counted in rows without gaps, and {counted.n_left_out} rows have some: "
-            "where gaps come with certain levels, links, shares and effects are off; fill them",
+            "if gaps come with certain levels, links, shares and effects may be off; fill the gaps",
             DataWarning,
             stacklevel=5,
         )
