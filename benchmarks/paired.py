@@ -5,10 +5,11 @@
 A claim "A < B" says that A has the smaller metric, on the settings that its conditions leave. Both
 ran on the same data, so the differences A - B are tested, all settings of a claim together, in
 errors per hundred nodes. Two tests, because they ask two things: Student's t, whether the mean is
-below zero, and Wilcoxon's signed ranks, whether most graphs are. One graph with two hubs swapped
-moves a mean by fifty errors and a rank by one. p is corrected after Holm for the number of all
-tests of the block: of many claims that are false, one would look true by chance. The interval, of
-the mean, is of its claim alone.
+below zero, and Wilcoxon's signed ranks, whether most graphs are. A single bad graph can change the
+mean a lot; it changes a rank test little. p is corrected after Holm for the number of all tests of
+the block: of many claims that are false, one would look true by chance. The interval, of the mean,
+is of its claim alone; differences that are all alike have none. Settings that do not say how many
+nodes they have are compared in plain errors.
 """
 
 from __future__ import annotations
@@ -31,8 +32,6 @@ __all__ = ["Claim", "holm", "paired_table"]
 _LEVEL = 0.05
 _FEWEST = 3  # pairs below which no test is made: an interval from two says nothing
 _HEADER = [
-    "claim",
-    "difference per 100 nodes",
     "95 % interval",
     "better / equal / worse",
     "p of the mean",
@@ -105,8 +104,9 @@ def paired_table(records: Sequence[Record], words: Sequence[str], known: Collect
         rows.append((str(claim), ", ".join(_in_words(s, d, varying) for s, d in found.items())))
     corrected = holm([test(d) for test in (_p_of_mean, _p_of_ranks) for d in pooled])
     tests = zip(corrected[: len(rows)], corrected[len(rows) :], strict=True)
+    unit = " per 100 nodes" if any("nodes" in record["setting"] for record in records) else ""
     return table(
-        _HEADER,
+        ["claim", f"difference{unit}", *_HEADER],
         [
             [claim, *_numbers(differences, *p), settings]
             for (claim, settings), differences, p in zip(rows, pooled, tests, strict=True)
@@ -147,7 +147,7 @@ def _numbers(differences: FloatArray, p_of_mean: float, p_of_ranks: float) -> li
     better, worse = int((differences < 0).sum()), int((differences > 0).sum())
     return [
         _signed(mean),
-        f"{_signed(mean - half)} to {_signed(mean + half)}",
+        f"{_signed(mean - half)} to {_signed(mean + half)}" if np.ptp(differences) else "–",
         f"{better} / {n - better - worse} / {worse}",
         *(f"{p:.3f}" if p >= 0.001 else "< 0.001" for p in (p_of_mean, p_of_ranks)),
         _verdict(n, mean < 0 if p_of_mean < _LEVEL else better > worse, p_of_mean, p_of_ranks),

@@ -52,8 +52,17 @@ def test_no_difference_and_noise_are_not_shown() -> None:
 
 def test_differences_that_are_all_alike_are_no_proof() -> None:
     alike = row("dagma < empty", dagma=[1, 2, 3], empty=[2, 3, 4])
-    assert alike[2] == "−1 to −1"
+    assert alike[2] == "–"
     assert alike[4:] == ["0.500", "0.500", "not shown with 3 seeds", "−1 (3)"]
+
+
+def test_data_without_a_number_of_nodes_are_compared_in_plain_errors() -> None:
+    names = ["exponential float64", "exponential float32"]
+    cells = [cell for name in names for cell in cells_of("paper-table-4", method=name)[:3]]
+    made = [made_up(cell, shd=cell.repeat * (cell.method.name == names[1])) for cell in cells]
+    header, _, line = paired_table(made, ["shd", " < ".join(names)], names).splitlines()
+    assert header.startswith("| claim | difference | 95 % interval |")
+    assert line.startswith(f"| {' < '.join(names)} | −1 | ")
 
 
 def test_only_graphs_that_both_were_run_on_count() -> None:

@@ -76,6 +76,31 @@ def test_measured_and_printed_figures_stand_together() -> None:
     ) in engine
 
 
+def test_the_exact_path_stands_beside_what_the_paper_prints_for_its_constraint() -> None:
+    here = {"graph": "ER2", "noise": "gaussian", "nodes": 500, "repeat": 0}
+    (cell,) = cells_of("paper-table-1", **here, method="fast-order-1")
+    lines = paper_tables("paper-table-1", [made_up(cell, shd=32)]).splitlines()
+    assert lines[-2].startswith("| ER2 | gaussian | 500 | measured | 32 |")
+    assert lines[-1].startswith("|  |  |  | paper | 33.40 ± 23.46 |")
+
+
+def test_table_3_has_a_line_for_each_method_run_or_printed() -> None:
+    names = {"fast-order-1": 554, "fast-order-1, no mask": 749, "pc, compiled": 1734}
+    records = [
+        made_up(cell, shd=names[cell.method.name])
+        for cell in cells_of("paper-table-3", repeat=0)
+        if cell.method.name in names
+    ]
+    lines = paper_tables("paper-table-3", records).splitlines()
+    assert {
+        "| fast-order-1 | 554 | 429.60 ± 24.73 | 1 |",
+        "| fast-order-1, no mask | 749 |  | 1 |",
+        "| pc, compiled | 1734 | 563.90 ± 23.84 | 1 |",
+        "| ges | – | 4490 ± 62.52 | 0 |",
+    } < set(lines)
+    assert not any(line.startswith(("| order-1 |", "| pc |")) for line in lines)
+
+
 def test_a_group_without_records_is_left_out() -> None:
     (cell,) = cells_of(
         "paper-table-1", graph="ER2", noise="gaussian", nodes=500, method="order-1", repeat=0
