@@ -259,7 +259,8 @@ def polynomial(coefficients: FloatArray, Y: Array) -> Array:
         sum(float(c) * P for c, P in zip(coefficients[i : i + width], powers, strict=False))
         for i in range(0, len(coefficients), width)
     ]
-    return reduce(lambda high, low: high @ powers[-1] + low, reversed(blocks), 0 * Y)
+    *lower, highest = blocks or [0 * Y]
+    return reduce(lambda high, low: high @ powers[-1] + low, reversed(lower), highest)
 
 
 def eliminate(Y: np.ndarray[Any, Any]) -> float:
