@@ -88,10 +88,10 @@ def number(
     return float(value)
 
 
-def level_of(value: Any) -> float:
+def level_of(value: Any, *, usual: float = 0.95) -> float:
     """Return a level of confidence or significance: between 0 and 1, both left out."""
     if not 0.0 < number("level", value, 0.0, 1.0) < 1.0:
-        raise ParameterError(f"level must lie between 0 and 1, not at {value:g}; usual is 0.95")
+        raise ParameterError(f"level must lie between 0 and 1, not at {value:g}; usual is {usual}")
     return float(value)
 
 

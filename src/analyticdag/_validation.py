@@ -36,10 +36,10 @@ from analyticdag.tables.recipe import Recipe
 
 # What to do about NaN, where an estimator can do something.
 _DROP = "impute or drop them"
-_CURES = {
-    "error": f"{_DROP}, or pass missing='em' to learn from the rows as they are (of batches, "
-    "or with loss='logistic': missing='drop')"
-}
+_DROP_OR_EM = (
+    f"{_DROP}, or pass missing='em' to learn from the rows as they are (of batches, or with "
+    "loss='logistic': missing='drop')"
+)
 # Rows of a matrix that are looked at together: of a large one nothing must be there twice.
 _BLOCK = 256
 # An eigenvalue of the correlations below this is collinearity, not noise.
@@ -82,9 +82,8 @@ def check_table(
 def refuse_few_rows(n_rows: int, least: int = 2) -> None:
     """Refuse a table with fewer rows than this."""
     if n_rows < least:
-        raise DataError(
-            f"X has n_samples={n_rows} rows; at least 2 are needed to estimate a variance"
-        )
+        cure = "pass at least one" if least == 1 else "at least 2 are needed to estimate a variance"
+        raise DataError(f"X has n_samples={n_rows} rows; {cure}")
 
 
 def check_values(values: FloatArray, names: Sequence[Hashable], rule: str | None) -> FloatArray:
@@ -94,7 +93,8 @@ def check_values(values: FloatArray, names: Sequence[Hashable], rule: str | None
         # A long table is looked at once: what is not finite shows in the largest sizes.
         largest = largest_sizes(present)
         if not np.isfinite(largest).all():
-            refuse_nonfinite(present, names, cure=_CURES.get(str(rule), _DROP))
+            cure = _DROP_OR_EM if rule == "error" else _DROP
+            refuse_nonfinite(present, names, cure=cure)
         refuse_out_of_range(present, names, largest=largest)
     # Sums over rows round by their order in memory: without this, a data frame and its values
     # could give different graphs.
@@ -293,7 +293,6 @@ def warn_about_columns(
             DataWarning,
             stacklevel=3,
         )
-    if constant.any():
         R = R[np.ix_(~constant, ~constant)]
         gapped = None if gapped is None else gapped[:, ~constant]
     names = pick(names, ~constant)

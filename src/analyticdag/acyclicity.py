@@ -179,15 +179,13 @@ class Acyclicity:
             return 0, 1.0, 1.0
         return f.order, f.scale, f.terms[0].coefficient
 
-    @cached_property
-    def _scale(self) -> float:
-        return self.function.scale
-
     def _whole(self, A: Array) -> tuple[Any, Array]:
         """tr f(A) - c0 d and f'(A), but for its factor."""
         if A.shape[0] == 0:
             return array_namespace(A).sum(A), A
-        if self._unscaled_first and self.method != "doubling" and host_view(A) is not None:
+        # Elimination works in any scaling; an exponential takes fewer squarings in a good one.
+        eliminates = self._order_family[0] > 0 and self.method != "doubling"
+        if eliminates and host_view(A) is not None:
             try:
                 return self._evaluated(MatrixPieces(A, self.method))
             except NotConvergentError:
@@ -196,7 +194,7 @@ class Acyclicity:
 
     def _in_benign_scaling(self, A: Array) -> tuple[Any, Array]:
         """The same, with A made smaller first: tr f(D^-1 A D) = tr f(A) for any diagonal D."""
-        v, proved = dominance_scaling(A, self._scale)
+        v, proved = dominance_scaling(A, self.function.scale)
         if not proved and not bool(array_namespace(A).all(array_namespace(A).isfinite(A))):
             raise DataError("W * W overflows; scale the weights down")
         scaled = A if v is None else A * v[None, :] / v[:, None]
@@ -205,11 +203,6 @@ class Acyclicity:
         except NotConvergentError:
             raise self._outside(A) from None
         return value, slope if v is None else slope * v[:, None] / v[None, :]
-
-    @cached_property
-    def _unscaled_first(self) -> bool:
-        # Elimination works in any scaling; an exponential takes fewer squarings in a good one.
-        return self._order_family[0] > 0
 
     def _evaluated(self, pieces: MatrixPieces) -> tuple[Any, Array]:
         if isinstance(self.function, Truncated):

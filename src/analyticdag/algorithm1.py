@@ -46,27 +46,29 @@ class Constraint(Protocol):
 
 _C = TypeVar("_C", bound=Constraint)
 
+_PER_ORDER = 0.1  # the paper's xi, per order of the pole
+_RESIDUAL = 1e-6  # the paper's tolerance for what is left of the series
+# What the paper's code has for a hundred nodes. With 2d terms of a few nodes half of the domain
+# would count as its edge.
+_FEWEST_TERMS = 200
+
 
 @dataclass(frozen=True)
 class Reset:
-    """When s is reset, and how far beyond rho(A).
+    """When s is reset.
 
     ``terms_per_node`` limits the terms of the series, as the published loop does: W counts as
-    inside where less than ``residual`` is left after them. None is no limit. ``fewest_terms`` is
-    what a hundred nodes have: with 2d terms of a few nodes half of the domain would be its edge.
+    inside where less than a residual is left after them. None is no limit.
     """
 
-    per_order: float = 0.1
     terms_per_node: int | None = None
-    residual: float = 1e-6
-    fewest_terms: int = 200
 
     def share(self, function: AnalyticFunction | Truncated, n_nodes: int) -> float:
         """The rho(A)/radius up to which W counts as inside; 1 is the whole domain."""
         if self.terms_per_node is None or math.isinf(function.radius) or function.pole_order < 2:
             return 1.0
-        terms = max(self.terms_per_node * n_nodes, self.fewest_terms)
-        return float(self.residual ** (1.0 / 2.0 ** math.ceil(math.log2(terms))))
+        terms = max(self.terms_per_node * n_nodes, _FEWEST_TERMS)
+        return float(_RESIDUAL ** (1.0 / 2.0 ** math.ceil(math.log2(terms))))
 
     def check(self, constraint: Constraint, W: Array, h: Any) -> None:
         """Raise OutsideDomainError where a W inside the domain, with this h, counts as outside."""
@@ -79,7 +81,7 @@ class Reset:
     def widened(self, constraint: _C, rho: float) -> _C:
         """The constraint with s reset for a matrix of spectral radius rho."""
         f = constraint.function
-        s = rho + self.per_order * f.pole_order
+        s = rho + _PER_ORDER * f.pole_order
         return constraint.scaled(s / f.radius)  # type: ignore[return-value]  # its own kind
 
 

@@ -11,8 +11,8 @@
 | `empty_graph`          | no edge at all                                                      |
 
 Each takes a table X of shape (n, d) and returns weights of shape (d, d) that are a DAG. The
-settings are those of the papers; keyword arguments (parameters of `AnalyticDAG`, and `schedule`)
-change them.
+settings are those of the papers; `dagma`, `golem` and `tmpi` also take parameters of `AnalyticDAG`,
+and `schedule`.
 """
 
 from __future__ import annotations

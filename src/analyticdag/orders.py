@@ -33,6 +33,7 @@ __all__ = [
     "precedence",
     "r2_order",
     "random_order",
+    "shares_explained",
     "variance_order",
 ]
 
@@ -88,9 +89,13 @@ def r2_order(
     R = correlations(covariance_matrix(S))
     if n_samples is not None and n_samples <= 2 * len(R):
         R = (1.0 - _SHRINKAGE) * R + _SHRINKAGE * np.eye(len(R))
+    return consistent_order(np.argsort(shares_explained(R), kind="stable"), before)
+
+
+def shares_explained(R: FloatArray) -> FloatArray:
+    """Return R² of each column on all others, given their correlations R."""
     precision = np.linalg.inv(R + _JITTER * np.eye(len(R)))
-    r2 = 1.0 - 1.0 / precision.diagonal()
-    return consistent_order(np.argsort(r2, kind="stable"), before)
+    return 1.0 - 1.0 / precision.diagonal()
 
 
 def random_order(

@@ -20,8 +20,17 @@ from analyticdag._typing import Array, IntArray
 __all__ = ["cyclic_components", "cyclic_members", "dominance_scaling", "spectral_radius"]
 
 _MARGIN = 0.99  # room for rounding in a proof by strict inequality
-_TARGET = 0.9
-_TINY = 1e-30
+_TARGET = 0.9  # below _MARGIN, so that the steps towards it end with a proof
+_TINY = 1e-30  # an entry of Perron's vector below this has lost its digits
+# Terms of a series in A/(0.9 s): where so many are no proof, rho(A) is near 0.9 s, or above.
+_MOST_SCALINGS = 40
+# Powers double: the power 2**60 tells apart eigenvalues that differ in the last digit.
+_MOST_SQUARINGS = 60
+# m = 2**45: d**(1/m), by which the bound is too large, is 1 + 1e-12 for any d in memory.
+_GELFAND_SQUARINGS = 45
+_TOLERANCE = 1e-10  # relative, of rho(A)
+# A limit only: a better or worse balance changes the time, not the result.
+_MOST_BALANCINGS = 100
 
 
 def cyclic_components(A: np.ndarray[Any, Any]) -> list[IntArray]:
@@ -42,7 +51,7 @@ def cyclic_members(A: np.ndarray[Any, Any]) -> tuple[IntArray, IntArray]:
     return members[: starts[n_components]], starts[: n_components + 1]
 
 
-def dominance_scaling(A: Array, s: float, max_steps: int = 40) -> tuple[Array | None, bool]:
+def dominance_scaling(A: Array, s: float) -> tuple[Array | None, bool]:
     """(v, proved): a vector v > 0 with A v < s v proves rho(A) < s; None stands for v = 1.
 
     v_j A_ij / v_i then has row sums below s: powers shrink from the first step, an exponential
@@ -53,7 +62,7 @@ def dominance_scaling(A: Array, s: float, max_steps: int = 40) -> tuple[Array | 
     if float(xp.max(image)) < _MARGIN * s:
         return None, True
     with quiet():
-        for _ in range(max_steps):
+        for _ in range(_MOST_SCALINGS):
             v = 1 + image / (_TARGET * s)  # partial sums of a series that ends in A v < 0.9 s v
             image = A @ v
             if bool(xp.all(image < _MARGIN * s * v)):
@@ -63,8 +72,8 @@ def dominance_scaling(A: Array, s: float, max_steps: int = 40) -> tuple[Array | 
     return None, False
 
 
-def spectral_radius(A: Array, tol: float = 1e-10) -> float:
-    """rho(A) for a non-negative A, from above, to a relative tolerance.
+def spectral_radius(A: Array) -> float:
+    """rho(A) for a non-negative A, from above, to ten digits.
 
     Per component, so that periodic and nilpotent parts are no trouble. Arrays that the CPU
     cannot read are not split; there the norm of a high power bounds rho as closely.
@@ -74,10 +83,10 @@ def spectral_radius(A: Array, tol: float = 1e-10) -> float:
     if host is None:
         return _gelfand(A)
     components = cyclic_components(host)
-    return max((_perron(host[np.ix_(c, c)], tol) for c in components), default=0.0)
+    return max((_perron(host[np.ix_(c, c)]) for c in components), default=0.0)
 
 
-def _perron(A: Array, tol: float, max_squarings: int = 60) -> float:
+def _perron(A: Array) -> float:
     """Collatz–Wielandt upper bound after power iteration on A + cI, by repeated squaring."""
     xp = array_namespace(A)
     A = _balanced(A)
@@ -87,24 +96,24 @@ def _perron(A: Array, tol: float, max_squarings: int = 60) -> float:
     shift = float(xp.max(xp.sum(A, axis=1)))  # plain iteration oscillates on periodic graphs
     P = (A + shift * identity(A)) / (2 * shift)
     upper = shift
-    for _ in range(max_squarings):
+    for _ in range(_MOST_SQUARINGS):
         v = xp.sum(P, axis=1)
         if float(xp.min(v)) < _TINY:  # Perron's vector leaves the range of the numbers
             return _gelfand(A)
         growth = (A @ v) / v
         upper = min(upper, float(xp.max(growth)))
-        if upper - float(xp.min(growth)) <= tol * upper:
+        if upper - float(xp.min(growth)) <= _TOLERANCE * upper:
             break
         P = P @ P
         P = P / xp.max(P)
     return upper
 
 
-def _gelfand(A: Array, squarings: int = 45) -> float:
+def _gelfand(A: Array) -> float:
     """||A^m||^(1/m), m = 2^45: an upper bound for any A >= 0, reducible ones too."""
     xp = array_namespace(A)
     log_rho, weight = 0.0, 1.0
-    for _ in range(squarings):
+    for _ in range(_GELFAND_SQUARINGS):
         norm = float(xp.max(xp.sum(A, axis=1)))
         if norm == 0.0:
             return 0.0  # nilpotent
@@ -114,11 +123,11 @@ def _gelfand(A: Array, squarings: int = 45) -> float:
     return math.exp(log_rho)
 
 
-def _balanced(A: Array, steps: int = 100) -> Array:
+def _balanced(A: Array) -> Array:
     """A diagonal similarity of A with row sums close to column sums (Osborne, damped)."""
     xp = array_namespace(A)
     one = xp.ones(A.shape[0], dtype=A.dtype, device=getattr(A, "device", None))
-    for _ in range(steps):
+    for _ in range(_MOST_BALANCINGS):
         rows, columns = xp.sum(A, axis=1), xp.sum(A, axis=0)
         usable = (rows > 0) & (columns > 0)
         ratio = xp.where(usable, rows, one) / xp.where(usable, columns, one)

@@ -22,6 +22,7 @@ from analyticdag.diagnostics.result import Check, Level, listing
 from analyticdag.errors import AnalyticDAGWarning
 from analyticdag.io.audit import varsortability
 from analyticdag.losses import LossTraits, loss_traits
+from analyticdag.orders import shares_explained
 
 logger = logging.getLogger(__name__)
 
@@ -57,8 +58,7 @@ def check_r2_sortability(adjacency: BoolArray, R: FloatArray, n_samples: int) ->
     if n_samples <= len(R) + 1:
         advice = "with no more rows than columns every R² is 1; it cannot be judged"
         return Check(name, Level.NOTE, advice, {"share": None})
-    precision = np.diag(np.linalg.inv(R + 1e-10 * np.eye(len(R))))
-    share = varsortability(adjacency, 1.0 - 1.0 / precision)
+    share = varsortability(adjacency, shares_explained(R))
     if share is None:
         return Check(name, Level.FINE, "there are no edges to sort", {"share": None})
     if share < SORTED:

@@ -8,13 +8,11 @@ import numpy as np
 
 from analyticdag._typing import FloatArray
 from analyticdag.effects.effect import Effect, LevelEffect
-from analyticdag.effects.equations import Equations
+from analyticdag.effects.equations import SAME, SAME_DIGITS, Equations
 from analyticdag.effects.known import Known
 from analyticdag.effects.levels import LevelEquations
 from analyticdag.effects.summary import adjustment_sets, members, settling
 
-# Values that agree to so many digits, in the units of the columns, are one.
-_DIGITS = 9
 # A level of the cause and one of the outcome.
 Pair: TypeAlias = tuple[str, str]
 
@@ -28,9 +26,9 @@ def level_effect(known: Known, x: int, y: int, neighbours: list[int], level: flo
     tables = [cast("LevelEquations", one).level_table(x, y, level) for one in every]
     values, lows, highs = (np.array([table[k] for table in tables]) for k in range(3))
     reached = [bool(one.reach[x, y]) for one in every]
-    identified = bool((np.ptp(values, axis=0) <= 10.0**-_DIGITS).all())
+    identified = bool((np.ptp(values, axis=0) <= SAME).all())
     pairs = [] if identified else neighbours
-    keys = [tuple(np.round(one, _DIGITS).ravel().tolist()) for one in values]
+    keys = [tuple(np.round(one, SAME_DIGITS).ravel().tolist()) for one in values]
     return Effect(
         cause=known.names[x],
         outcome=known.names[y],

@@ -119,7 +119,7 @@ def _read(data: Any) -> tuple[FloatArray, list[Hashable] | None, Recipe | None]:
 
 def check_graph(graph: Any, data: Any, *, level: float = 0.05) -> GraphCheck:
     """Test a graph against data; `level` is the chance of any false alarm among the tests."""
-    level_of(level)
+    level_of(level, usual=0.05)
     known = fit_graph(graph, data)
     tests = sorted(_corrected(list(_independences(known))), key=lambda test: test.p_value)
     score, best_score, price = _scores(known)

@@ -28,6 +28,11 @@ from analyticdag.graphs import reachability
 from analyticdag.least_squares import regressions_of, weights_on_parents
 from analyticdag.moments import Moments
 
+# Effects of two members of a class that agree to so many digits, in standard units, are one: they
+# differ by rounding.
+SAME_DIGITS = 9
+SAME = 10.0**-SAME_DIGITS
+
 
 @dataclass(frozen=True, eq=False)
 class Equations:

@@ -16,11 +16,9 @@ import numpy as np
 
 from analyticdag._parameters import level_of
 from analyticdag._typing import FloatArray
-from analyticdag.effects.equations import Equations
+from analyticdag.effects.equations import SAME_DIGITS, Equations
 from analyticdag.effects.known import Known
 from analyticdag.errors import ParameterError
-
-_DIGITS = 9
 
 
 @dataclass(frozen=True)
@@ -73,7 +71,7 @@ def joint_effect(
     units = known.sd[y] / known.sd[list(nodes)]
     values = np.array([[cut.effects_of(x)[y] for x in nodes] for cut in cuts])
     errors = np.array([[cut.standard_errors(x)[y] for x in nodes] for cut in cuts])
-    distinct = {tuple(np.round(row, _DIGITS)): k for k, row in enumerate(values)}
+    distinct = {tuple(np.round(row, SAME_DIGITS)): k for k, row in enumerate(values)}
     kept = [distinct[key] for key in sorted(distinct)]
     one = len(kept) == 1
     return JointEffect(

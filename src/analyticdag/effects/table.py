@@ -10,7 +10,7 @@ from scipy import special
 
 from analyticdag._parameters import level_of
 from analyticdag._typing import FloatArray
-from analyticdag.effects.equations import Equations
+from analyticdag.effects.equations import SAME, Equations
 from analyticdag.effects.known import MOST_OPEN, Known
 from analyticdag.effects.total import total_effect
 
@@ -99,7 +99,7 @@ def _of_number(known: Known, x: int, outcomes: list[int], level: float) -> Itera
                 low=float((values - halves)[:, y].min() * unit[y]),
                 high=float((values + halves)[:, y].max() * unit[y]),
                 standardized=float(closest),
-                identified=bool(np.ptp(values[:, y]) <= 1e-9),
+                identified=bool(np.ptp(values[:, y]) <= SAME),
                 zero_share=float(np.mean(~reached[:, y])),
                 hidden=bool(known.hidden_pairs) and bool(known.hidden_between(x, y)),
             )

@@ -12,15 +12,13 @@ from analyticdag._parameters import level_of
 from analyticdag._typing import IntArray
 from analyticdag.effects.by_level import level_effect
 from analyticdag.effects.effect import Effect, Path, Possible
-from analyticdag.effects.equations import Equations
+from analyticdag.effects.equations import SAME_DIGITS, Equations
 from analyticdag.effects.known import MOST_OPEN, Known
 from analyticdag.effects.summary import adjustment_sets, members, settling
 from analyticdag.errors import ParameterError
 from analyticdag.graphs import topological_order
 from analyticdag.least_squares import regressions
 
-# Possible effects that agree to so many digits, in standard units, are one.
-_DIGITS = 9
 # As many as a person reads.
 MOST_PATHS = 20
 
@@ -52,9 +50,9 @@ def _summary(known: Known, x: int, y: int, neighbours: list[int], level: float) 
     reached = [bool(equations.reach[x, y]) for equations in every]
     details = [_possible(known, equations, x, y, level) for equations in every]
     unit = float(known.sd[y] / known.sd[x])
-    distinct = {round(one.value / unit, _DIGITS): one for one in details}
+    distinct = {round(one.value / unit, SAME_DIGITS): one for one in details}
     ordered = [distinct[key] for key in sorted(distinct)]
-    values = [round(one.value / unit, _DIGITS) for one in details]
+    values = [round(one.value / unit, SAME_DIGITS) for one in details]
     one = ordered[0] if len(ordered) == 1 else None
     settled_by = [] if one is not None else settling(every, values, x, neighbours)
     return Effect(

@@ -17,6 +17,7 @@ import numpy as np
 from analyticdag._parameters import LARGEST, level_of, number, whole
 from analyticdag._typing import FloatArray
 from analyticdag.effects.effect import pairs_text
+from analyticdag.effects.equations import SAME
 from analyticdag.effects.known import Known, position_of
 from analyticdag.effects.levels import LevelEquations
 from analyticdag.effects.what_if_levels import (
@@ -27,9 +28,6 @@ from analyticdag.effects.what_if_levels import (
 )
 from analyticdag.effects.words import spoken
 from analyticdag.errors import OpenEdgesWarning, ParameterError
-
-# Means that differ by less, in standard deviations, are one.
-_ROUNDING = 1e-9
 
 
 class Outcome(NamedTuple):
@@ -64,7 +62,7 @@ def intervene(model: Any, do: Mapping[Hashable, Any], *, level: float = 0.95) ->
     made = [cast("LevelEquations", one).distributions(setting, level) for one in every]
     means, sds, lows, highs = (np.array([one[k] for one in made]) for k in range(4))
     levels = columns_of(known)
-    if (np.ptp(means, axis=0) > _ROUNDING * levels.sd).any():
+    if (np.ptp(means, axis=0) > SAME * levels.sd).any():
         _warn_of_open(known.open_pairs(nodes), stacklevel=3)
     found = []
     for k, word in enumerate(spoken(known)):

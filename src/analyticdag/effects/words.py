@@ -21,7 +21,7 @@ from analyticdag._typing import FloatArray
 from analyticdag.effects.known import Known
 from analyticdag.effects.levels import shares_of
 from analyticdag.errors import InputError
-from analyticdag.tables.recipe import Column, Kind, key_of, level_of
+from analyticdag.tables.recipe import Column, Kind, key_of, level_key
 
 # A yes/no column with gaps has not quite the variance of 0 and 1.
 _ROUGHLY, _EXACTLY = 0.05, 1e-9
@@ -55,7 +55,7 @@ class Number:
     def place(self, value: Any) -> int | None:
         """Return which of its levels a word is; 1 is the level "1"."""
         keys = list(map(key_of, self.labels))
-        return keys.index(level_of(value)) if level_of(value) in keys else None
+        return keys.index(level_key(value)) if level_key(value) in keys else None
 
     def may_be_place(self, value: Any) -> bool:
         """Whether a number that is no level can be a place; beside levels such as "2+" it may be

@@ -13,7 +13,8 @@
 | "form of equations"   | only the assumed form of nonlinear equations prefers it                |
 | "not fixed"           | nothing does: the reverse fits as well                                 |
 
-The first four hold in every graph that fits the data equally well. Strength is that of a least
+Knowledge holds because you said so; the next three rows hold in every graph that fits the data
+equally well. Strength is that of a least
 squares regression of the target on its parents, whatever the path's penalty did to the weight.
 """
 

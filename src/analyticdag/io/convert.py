@@ -14,7 +14,7 @@ from typing import Any
 
 import networkx as nx
 
-from analyticdag._files import read_limited
+from analyticdag._files import is_folder, is_there, read_limited
 from analyticdag.errors import DataError, InputError, MissingDependencyError, OpenEdgesWarning
 from analyticdag.io.folder import load_run
 from analyticdag.io.formats import without_apostrophe
@@ -114,13 +114,9 @@ def read_graph(path: str | Path) -> nx.DiGraph:
     An edge that is open comes in both directions.
     """
     path = Path(path)
-    try:
-        is_there, is_folder = path.exists(), path.is_dir()
-    except OSError as error:  # a name that no system takes
-        raise DataError(f"cannot read {str(path)!r}: {error.strerror}; check the path") from error
-    if not is_there:
+    if not is_there(path):
         raise DataError(f"there is no file or folder {str(path)!r}; check the path")
-    if is_folder:
+    if is_folder(path):
         return to_networkx(load_run(path))
     readers = {".graphml": _read_graphml, ".csv": _read_edges}
     if path.suffix.lower() not in readers:

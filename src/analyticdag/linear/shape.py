@@ -40,7 +40,7 @@ def turn_by_shape(
     `price` is that of an edge in the score of the search.
     """
     statistics, dag = fit.statistics, finished.adjacency
-    if loss.score != "unequal" or loss.binary or statistics.rows is None or statistics.ranks:
+    if loss.score != "unequal" or statistics.rows is None or statistics.ranks:
         return finished, None
     allowed, perturbed = fit.known.allowed, statistics.perturbed
 

@@ -162,7 +162,10 @@ def refine(
         if options.verbose:
             logger.info(
                 "search from %s: score=%.6g with %d edges after %d moves",
-                *(label, end.score, end.n_edges, end.n_moves),
+                label,
+                end.score,
+                end.n_edges,
+                end.n_moves,
             )
     winner = min(ends, key=lambda label: ends[label].score)  # the first, of equals
     record = SearchRecord(

@@ -16,6 +16,7 @@ import logging
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -113,7 +114,7 @@ def _subproblem(task: NetworkFit, networks: Networks, state: GranState) -> GranS
         loss = negative_log_likelihood(networks, batch, mask).mean()
         A = connectivity(networks, mask)
         h = acyclicity(A, task.constraint)
-        gradient = networks.gradient(loss + (state.multiplier + 0.5 * state.mu * h) * h)
+        gradient = networks.gradient(loss + _pressure(state, h))
         minimiser.step(gradient)
         mask = torch.where((A.detach() > CLAMP) | required, mask, 0.0)
         value = float(h.detach())
@@ -141,7 +142,8 @@ def _settled(curve: list[float]) -> bool:
     return moved_on and (now - before) / WINDOW > -TOLERANCE
 
 
-def _pressure(state: GranState, h: float) -> float:
+def _pressure(state: GranState, h: Any) -> Any:
+    """Return what h costs now: a number, or a tensor with its gradient."""
     return (state.multiplier + 0.5 * state.mu * h) * h
 
 

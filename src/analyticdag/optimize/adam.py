@@ -98,10 +98,7 @@ class Adam:
             raise ParameterError(
                 f"device must be a name such as 'cpu' or 'cuda', or None, not {shown(self.device)}"
             )
-        if self.on_leaving not in ("reset", "restart"):
-            raise ParameterError(
-                f"on_leaving must be 'reset' or 'restart', not {self.on_leaving!r}"
-            )
+        choice("on_leaving", self.on_leaving, ("reset", "restart"))
 
     def minimise(self, problem: Problem, W: Array, stage: Stage, number: int) -> StageResult:
         """Solve one stage from W."""

@@ -59,7 +59,7 @@ class Status(Enum):
 
     @property
     def converged(self) -> bool:
-        """Whether the minimiser met its tolerance."""
+        """Whether the fit ended as it should: at its tolerance, or with the best graph found."""
         return self in (Status.CONVERGED, Status.CYCLES_LEFT, Status.SEARCHED, Status.CLASS_FOUND)
 
 

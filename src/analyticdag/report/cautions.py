@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from analyticdag.diagnostics.scale import SORTED
 from analyticdag.drawing.picture import short_label
 from analyticdag.io.audit import Audit
 from analyticdag.io.run import SavedRun
@@ -125,7 +126,7 @@ def scale_notices(audit: Audit, run: SavedRun) -> list[str]:
             "that mean something."
         ]
     v = audit.varsortability
-    if loss_traits(run.loss).reads_scales and v is not None and v > 0.9:
+    if loss_traits(run.loss).reads_scales and v is not None and v >= SORTED:
         return [
             f"Varsortability is {v:.2f}: sorting the columns by variance alone would give nearly "
             "the same directions. If the scales are units of measurement, do not read causes from "

@@ -126,7 +126,7 @@ class Column:
 
         def one(cell: Any) -> float | None:
             if self.levels:
-                return code_of.get(level_of(cell), rare if text_of(cell) else None)
+                return code_of.get(level_key(cell), rare if text_of(cell) else None)
             if self.dates:
                 return days(cell, self.dates)
             return float(cell) if isinstance(cell, float | int) else style.read(text_of(cell))
@@ -139,7 +139,7 @@ def key_of(text: str) -> str:
     return text.strip().casefold()
 
 
-def level_of(cell: Any) -> str:
+def level_key(cell: Any) -> str:
     """Return the key of the level that a cell holds; also of a word that elsewhere is a gap."""
     if is_missing(cell):
         return ""
