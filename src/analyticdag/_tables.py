@@ -308,3 +308,9 @@ def listing(items: Sequence[Any]) -> str:
     """Return the first of the items as a message lists them."""
     more = f" and {len(items) - _SHOWN} more" if len(items) > _SHOWN else ""
     return f"{list(items)[:_SHOWN]}{more}"
+
+
+def first_few(texts: Sequence[str], most: int) -> str:
+    """Return the first of some texts as a sentence lists them: a, b and 3 more."""
+    more = f" and {len(texts) - most} more" if len(texts) > most else ""
+    return ", ".join(texts[:most]) + more

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from analyticdag._tables import first_few
+
+# Names that one sentence of advice lists.
 SHOWN = 5
 
 
@@ -63,9 +66,5 @@ class Diagnostics:
 
 def listing(items: Sequence[Hashable | tuple[Hashable, ...]]) -> str:
     """Return the first few items as text, pairs as a – b."""
-    texts = [
-        " – ".join(map(str, item)) if isinstance(item, tuple) else str(item)
-        for item in items[:SHOWN]
-    ]
-    more = f" and {len(items) - SHOWN} more" if len(items) > SHOWN else ""
-    return ", ".join(texts) + more
+    texts = [" – ".join(map(str, item)) if isinstance(item, tuple) else str(item) for item in items]
+    return first_few(texts, SHOWN)

@@ -14,7 +14,8 @@ from typing import Any
 
 import networkx as nx
 
-from analyticdag._files import is_folder, is_there, read_limited
+from analyticdag._files import read_limited
+from analyticdag._tables import first_few
 from analyticdag.errors import DataError, InputError, MissingDependencyError, OpenEdgesWarning
 from analyticdag.io.folder import load_run
 from analyticdag.io.formats import without_apostrophe
@@ -99,10 +100,9 @@ def _record(run: Any) -> SavedRun:
 def _warn_of_open(run: SavedRun, package: str) -> None:
     pairs = [" — ".join(run.edge_names(edge)) for edge in run.open_edges]
     if pairs:
-        more = f" and {len(pairs) - _LISTED} more" if len(pairs) > _LISTED else ""
         warnings.warn(
             f"{package} needs a DAG and gets one of several that fit as well: nothing fixes the "
-            f"direction of {', '.join(pairs[:_LISTED])}{more}; do not read causes from these",
+            f"direction of {first_few(pairs, _LISTED)}; do not read causes from these",
             OpenEdgesWarning,
             stacklevel=3,
         )
@@ -114,9 +114,13 @@ def read_graph(path: str | Path) -> nx.DiGraph:
     An edge that is open comes in both directions.
     """
     path = Path(path)
-    if not is_there(path):
+    try:
+        is_there, is_folder = path.exists(), path.is_dir()
+    except OSError as error:  # a name that no system takes
+        raise DataError(f"cannot read {str(path)!r}: {error.strerror}; check the path") from error
+    if not is_there:
         raise DataError(f"there is no file or folder {str(path)!r}; check the path")
-    if is_folder(path):
+    if is_folder:
         return to_networkx(load_run(path))
     readers = {".graphml": _read_graphml, ".csv": _read_edges}
     if path.suffix.lower() not in readers:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from analyticdag._tables import first_few
 from analyticdag.diagnostics.scale import SORTED
 from analyticdag.drawing.picture import short_label
 from analyticdag.io.audit import Audit
 from analyticdag.io.run import SavedRun
 from analyticdag.losses import loss_traits
-from analyticdag.report.text import count, listing, sentence
+from analyticdag.report.text import SHOWN, count, listing, sentence
 
 # Evidence that counts five sixths or less: of 140 simulated tables that agreed with the model the
 # furthest had 1.01 (docs/figures/edge_probabilities.py).
@@ -63,9 +64,9 @@ def explained(run: SavedRun) -> list[str]:
     """Return in full what `in_short` says in a few words."""
     found = []
     if run.removed_edges:
-        edges = ", ".join(f"{short_label(a)} → {short_label(b)}" for a, b in run.removed_edges[:6])
-        more = f" and {len(run.removed_edges) - 6} more" if len(run.removed_edges) > 6 else ""
-        found.append(f"Edges dropped to break cycles or keep to a limit: {edges}{more}.")
+        edges = [f"{short_label(a)} → {short_label(b)}" for a, b in run.removed_edges]
+        listed = first_few(edges, SHOWN)
+        found.append(f"Edges dropped to break cycles or keep to a limit: {listed}.")
     if run.diagnostics:
         found += [sentence(note) for note in (run.audit.notes if run.audit else ())]
         # The name goes first: advice may begin with that of a column, which must stay as it is.

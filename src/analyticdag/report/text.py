@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
+from analyticdag._tables import first_few
 from analyticdag.drawing.picture import short_label
 from analyticdag.fitting.edges import FixedBy, kind_of
 from analyticdag.io.run import EdgeRecord, SavedRun
@@ -24,7 +25,8 @@ CITATION = (
 _LEARNED = {
     "likelihood-learned": "the Gaussian likelihood with a noise variance that the causes decide"
 }
-_SHOWN = 6
+# Names that one sentence lists.
+SHOWN = 6
 # How a fit ended well, without the names of Python's attributes.
 _ENDED = {
     "SEARCHED": "The search ended with the best graph from all of its starts.",
@@ -316,5 +318,4 @@ def sentence(note: str) -> str:
 
 def listing(items: list[str]) -> str:
     """Return the first of some names, as they fit into a sentence."""
-    more = f" and {len(items) - _SHOWN} more" if len(items) > _SHOWN else ""
-    return ", ".join(short_label(item) for item in items[:_SHOWN]) + more
+    return first_few([short_label(item) for item in items], SHOWN)

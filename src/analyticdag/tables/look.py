@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from analyticdag._tables import first_few
 from analyticdag._typing import FloatArray
 from analyticdag.errors import DataError
 from analyticdag.tables.categories import scored
@@ -258,9 +259,8 @@ def _refuse_infinite(values: FloatArray, names: Sequence[str], rows: Sequence[in
 def gap_words(gaps: Mapping[str, int], n_rows: int) -> str:
     """Say which columns have gaps, those with most first."""
     ordered = sorted(gaps, key=lambda name: -gaps[name])
-    shares = [f"{name} {gaps[name] / n_rows:.0%}" for name in ordered[:_SHOWN]]
-    more = f" and {len(ordered) - _SHOWN} more" if len(ordered) > _SHOWN else ""
-    return f"gaps in {', '.join(shares)}{more}"
+    shares = [f"{name} {gaps[name] / n_rows:.0%}" for name in ordered]
+    return f"gaps in {first_few(shares, _SHOWN)}"
 
 
 def check_names(names: Iterable[str], table: str) -> None:
