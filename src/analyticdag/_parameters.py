@@ -156,6 +156,15 @@ def _can_be_a_name(text: str) -> bool:
         return False
 
 
+def generator_of(seed: Any) -> np.random.Generator:
+    """Return the generator of a seed; None is fresh entropy, a generator is taken as it is."""
+    if isinstance(seed, np.random.Generator):
+        return seed
+    if seed is not None:
+        seed = whole("seed", seed, 0, what="None, a numpy Generator, or a whole number")
+    return np.random.default_rng(seed)
+
+
 def seed_of(random_state: Any) -> int:
     """Return a seed; None is a fixed one, so that a fit is repeatable unless asked otherwise."""
     if random_state is None:

@@ -10,7 +10,7 @@ estimator asks of its table.
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,7 +60,7 @@ def read_columns(X: Any, what: str = "X") -> tuple[FloatArray, list[Hashable] | 
     if isinstance(X, NamedColumns):
         return X.values, list(X.names)
     _refuse_kind(X, what)
-    X = to_host(X)
+    X = _as_frame(to_host(X))
     if hasattr(X, "iloc") and hasattr(X, "columns"):
         _names(X.columns, what)  # pandas allows a name twice; narwhals refuses in its own words
     try:
@@ -76,6 +76,12 @@ def read_columns(X: Any, what: str = "X") -> tuple[FloatArray, list[Hashable] | 
         names = _names(columns, what)
         return _frame_values(frame, names, what), names
     return _array_values(X, what), None
+
+
+def _as_frame(X: Any) -> Any:
+    """Return a record batch of Arrow as a table, which narwhals knows; anything else as it is."""
+    is_batch = type(X).__name__ == "RecordBatch" and hasattr(X, "schema")
+    return nw.from_arrow(X, backend="pyarrow").to_native() if is_batch else X
 
 
 def to_host(array: Any) -> Any:
@@ -118,8 +124,8 @@ def _refuse_kind(X: Any, what: str) -> None:
 
 
 def _names(columns: Any, what: str) -> list[Hashable]:
-    """Return the column names: whole numbers as they are, everything else as text."""
-    names: list[Hashable] = [int(name) if _is_whole(name) else str(name) for name in columns]
+    """Return the column names, each once."""
+    names = [as_name(column) for column in columns]
     seen: dict[str, int] = {}
     for name in names:
         seen[str(name)] = seen.get(str(name), 0) + 1
@@ -131,8 +137,27 @@ def _names(columns: Any, what: str) -> list[Hashable]:
     return names
 
 
-def _is_whole(name: Any) -> bool:
-    return isinstance(name, int | np.integer) and not isinstance(name, bool)
+def as_name(column: Any) -> Hashable:
+    """Return what a column is called: a whole number stays one, everything else is text."""
+    is_whole = isinstance(column, int | np.integer) and not isinstance(column, bool)
+    return int(column) if is_whole else str(column)
+
+
+def finder(names: Sequence[Hashable]) -> Callable[[Any], int | None]:
+    """Return a function from a column to its place; None where there is no such column.
+
+    Columns are named as in the user's own table. Where no name is a number, a number is a place.
+    """
+    place_of = {as_name(name): k for k, name in enumerate(names)}
+    numbered = any(isinstance(name, int) for name in place_of)
+
+    def find(column: Any) -> int | None:
+        name = as_name(column)
+        if name not in place_of and isinstance(name, int) and not numbered:
+            return name if 0 <= name < len(names) else None
+        return place_of.get(name)
+
+    return find
 
 
 def _frame_values(frame: Any, names: list[Hashable], what: str) -> FloatArray:

@@ -18,6 +18,7 @@ import numpy as np
 from analyticdag._parameters import whole
 from analyticdag._tables import (
     NamedColumns,
+    as_name,
     check_square,
     constant_columns,
     largest_sizes,
@@ -226,6 +227,7 @@ def check_covariance(S: Any, n_samples: Any) -> tuple[FloatArray, int, list[Hash
         "n_samples", n_samples, 2, 2**53, what="the number of rows behind S, a whole number"
     )
     values, names = read_columns(S, "S")
+    _refuse_other_rows(S, names)
     values = covariance_matrix(values, names)
     check_symmetric(values)
     if not _eigenvalues_exceed(correlations(values), -1e-6):
@@ -234,6 +236,19 @@ def check_covariance(S: Any, n_samples: Any) -> tuple[FloatArray, int, list[Hash
             "from data with gaps, impute first"
         )
     return values / 2.0 + values.T / 2.0, n_samples, names
+
+
+def _refuse_other_rows(S: Any, names: list[Hashable] | None) -> None:
+    """Refuse a data frame whose rows are not labelled as its columns are; numbers are no labels."""
+    labels = getattr(S, "index", None)
+    if names is None or labels is None or callable(labels):
+        return
+    rows = [as_name(label) for label in labels]
+    if rows != names and rows != list(range(len(rows))):
+        raise DataError(
+            "the rows of S are not labelled as its columns are, or stand in another order; pass "
+            "S.loc[S.columns, S.columns]"
+        )
 
 
 def covariance_matrix(S: Any, names: Sequence[Hashable] | None = None) -> FloatArray:

@@ -64,7 +64,11 @@ class Acyclicity:
             raise ParameterError(f"method must be one of {_METHODS}, got {self.method!r}")
 
     def value(self, W: Any) -> Any:
-        """h(W); OutsideDomainError when rho(A) reaches the radius."""
+        """h(W); OutsideDomainError when rho(A) reaches the radius.
+
+        A cycle whose weights, squared and multiplied, are below 1e-308 is lost to the numbers and
+        counts as zero; `graphs.is_dag` looks at which weights are there.
+        """
         return self.value_and_gradient(W)[0]
 
     def gradient(self, W: Any) -> Array:

@@ -15,6 +15,7 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -92,6 +93,7 @@ class AnalyticFunction:
 
     def coefficients(self, count: int) -> FloatArray:
         """The first ``count`` coefficients c_0, c_1, … as an array."""
+        _check_whole(count, "number of coefficients", least=0)
         return sum((term.series(count) for term in self.terms), np.zeros(count))
 
     def coefficient(self, i: int) -> float:
@@ -207,6 +209,10 @@ class Truncated:
     pole_order = 1  # no pole: as the exponential
 
     def __post_init__(self) -> None:
+        if not isinstance(self.function, AnalyticFunction):
+            raise ParameterError(
+                f"what is cut must be a function such as Inverse(), got {self.function!r}"
+            )
         _check_whole(self.degree, "degree", least=1)
 
     @property
@@ -233,7 +239,11 @@ class Truncated:
         return self.function.coefficient(i) if i <= self.degree else 0.0
 
     def __call__(self, x: Any) -> Any:
-        """The polynomial at x."""
+        """The polynomial at a number, or at an array of numbers."""
+        try:
+            x = np.asarray(x, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ParameterError(f"f takes numbers, got {type(x).__name__}") from None
         value = np.polynomial.polynomial.polyval(x, self.coefficients(self.degree + 1))
         return float(value) if np.ndim(value) == 0 else value
 
@@ -298,7 +308,8 @@ def _check_whole(n: object, what: str, least: int) -> None:
 
 
 def _positive(value: float, name: str) -> float:
-    number = float(value) if isinstance(value, int | float | np.floating | np.integer) else math.nan
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    number = float(value) if is_number else math.nan
     if not (number > 0 and math.isfinite(number)):
         raise ParameterError(f"{name} must be a finite number above 0, got {value!r}")
     return number

@@ -21,7 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from analyticdag._parameters import is_hashable, is_missing, shown
+from analyticdag._parameters import is_missing, shown
+from analyticdag._tables import finder
 from analyticdag._typing import BinaryArray, BoolArray
 from analyticdag.errors import DataError
 from analyticdag.graphs import orient_with_knowledge, to_cpdag
@@ -99,19 +100,17 @@ def _mask_of_targets(targets: Any, names: Sequence[Hashable], n_rows: int) -> Bo
             f"interventions must name a column or None for each of the {n_rows} rows, or be a "
             f"boolean mask of the shape of X; got shape {targets.shape} of {targets.dtype}"
         )
-    index_of = {name: k for k, name in enumerate(names)}
-    numbered = any(isinstance(name, int) for name in names)  # then a number is a name
+    find = finder(names)
     mask = np.zeros((n_rows, len(names)), dtype=bool)
     for row, target in enumerate(targets.tolist()):
         if is_missing(target) or (isinstance(target, str) and not target):
             continue
-        may_name = is_hashable(target) and not isinstance(target, bool)
-        index = index_of.get(target, None if numbered else target) if may_name else None
-        if not isinstance(index, int) or isinstance(index, bool) or not 0 <= index < len(names):
+        place = find(target)
+        if place is None:
             raise DataError(
                 f"interventions name {shown(target)} in row {row}, which is not a column; the "
                 f"columns are {list(names)[:_SHOWN]}, and None stands for a row without an "
                 "intervention"
             )
-        mask[row, index] = True
+        mask[row, place] = True
     return mask

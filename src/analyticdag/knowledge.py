@@ -22,6 +22,7 @@ import networkx as nx
 import numpy as np
 
 from analyticdag._parameters import is_hashable, is_missing, shown, whole
+from analyticdag._tables import finder
 from analyticdag._typing import BoolArray, IntArray
 from analyticdag.errors import KnowledgeError, ParameterError
 from analyticdag.graphs import reachability
@@ -228,14 +229,12 @@ def _tier_numbers(tiers: list[list[Any]], show: Callable[[Any], Hashable]) -> di
 
 def _column_finder(names: Sequence[Hashable]) -> Callable[[Hashable], int]:
     """Return a function from a name, or an index where names are text, to the index."""
-    index_of = {name: index for index, name in enumerate(names)}
-    numbered = any(isinstance(name, int) for name in names)
+    place_of = finder(names)
 
     def find(column: Hashable) -> int:
-        if column in index_of:
-            return index_of[column]
-        if not numbered and isinstance(column, int | np.integer) and 0 <= column < len(names):
-            return int(column)
+        place = place_of(column)
+        if place is not None:
+            return place
         close = difflib.get_close_matches(str(column), [str(name) for name in names], n=3)
         more = ", ..." if len(names) > 10 else ""
         advice = f"the columns are {', '.join(map(repr, names[:10]))}{more}"

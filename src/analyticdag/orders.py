@@ -95,7 +95,7 @@ def r2_order(
 def shares_explained(R: FloatArray) -> FloatArray:
     """Return R² of each column on all others, given their correlations R."""
     precision = np.linalg.inv(R + _JITTER * np.eye(len(R)))
-    return 1.0 - 1.0 / precision.diagonal()
+    return np.asarray(1.0 - 1.0 / precision.diagonal(), dtype=np.float64)
 
 
 def random_order(

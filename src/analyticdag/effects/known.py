@@ -6,15 +6,15 @@ the data to fit its equations to.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from numbers import Integral
 from typing import Any
 
 import networkx as nx
 import numpy as np
 
+from analyticdag._tables import finder
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.effects.counted import CountEquations
 from analyticdag.effects.equations import Equations
@@ -30,14 +30,20 @@ from analyticdag.tables.recipe import COUNTS, Column, Kind
 MOST_OPEN = 10
 
 
-def position_of(names: list[Hashable], node: Hashable, what: str) -> int:
-    """Return the column of a name, or of a position where names are not numbers."""
-    if node in names:
-        return names.index(node)
-    numbered = any(isinstance(name, int) for name in names)  # then a number is a name
-    if isinstance(node, Integral) and not numbered and 0 <= node < len(names):
-        return int(node)
-    raise InputError(f"{what}={node!r} is no column; the columns are {names[:10]}")
+def position_of(
+    names: list[Hashable],
+    node: Hashable,
+    what: str,
+    find: Callable[[Any], int | None] | None = None,
+) -> int:
+    """Return the column of a name, or of a position where names are not numbers.
+
+    `find` is `finder(names)`, for who asks often.
+    """
+    place = (find or finder(names))(node)
+    if place is None:
+        raise InputError(f"{what}={node!r} is no column; the columns are {names[:10]}")
+    return place
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +192,11 @@ class Known:
 
     def position(self, node: Hashable, what: str) -> int:
         """Return the column of a name, or of a position where names are not numbers."""
-        return position_of(self.names, node, what)
+        return position_of(self.names, node, what, self._find)
+
+    @cached_property
+    def _find(self) -> Callable[[Any], int | None]:
+        return finder(self.names)
 
     def category_between(self, x: int, y: int) -> int | None:
         """Return x or y if it is a category; in a run of old, also one on the way."""

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, cast
 import networkx as nx
 import numpy as np
 
-from analyticdag._parameters import LARGEST, level_of, number, whole
+from analyticdag._parameters import LARGEST, generator_of, level_of, number, whole
 from analyticdag._typing import FloatArray
 from analyticdag.effects.effect import pairs_text
 from analyticdag.effects.equations import SAME
@@ -90,7 +90,7 @@ def sample(
     setting = set_levels(known, _checked(do or {}))
     if pairs := known.open_pairs([known.position(name, "do") for name in do or {}]):
         _warn_of_open(pairs, stacklevel=3)
-    rows = drawn(known, setting, n, np.random.default_rng(seed))
+    rows = drawn(known, setting, n, generator_of(seed))
     if any(word.in_words for word in spoken(known)):
         return data_frame(rows)
     return np.column_stack(list(rows.values()))

@@ -30,8 +30,12 @@ def set_levels(known: Known, do: Mapping[Hashable, Any]) -> dict[int, float]:
     """Return what columns are set to, by their place, in units of the table."""
     levels, words = columns_of(known), spoken(known)
     setting: dict[int, float] = {}
+    nodes: set[int] = set()
     for name, value in do.items():
         node = known.position(name, "do")
+        if node in nodes:
+            raise InputError(f"do names {known.names[node]!r} twice; give it one value")
+        nodes.add(node)
         columns, amounts = levels.of(node).tolist(), words[node].amounts(value)
         if known.families is not None and not levels.labels[node]:
             _refuse_uncounted(known, node, amounts[0], f"do[{name!r}]={shown(value)}")

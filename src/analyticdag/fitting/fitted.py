@@ -79,8 +79,9 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]
         columns = ["source", "target", "direction", *Edge._fields[2:]]
         frame = pd.DataFrame(rows, columns=columns, dtype=object)
         # Names stay what they are: not every one is text that pandas can store.
-        others = {name: frame[name].tolist() for name in columns[2:]}
-        return frame.assign(**others)
+        texts = {name: frame[name].astype("str") for name in ("direction", "fixed_by")}
+        numbers = {name: frame[name].astype("float64") for name in _NUMBERS}
+        return frame.assign(near_threshold=frame["near_threshold"].astype(bool), **texts, **numbers)
 
     def _repr_html_(self) -> str:
         """Return scikit-learn's box, with the graph beside it once there is one."""
@@ -132,6 +133,20 @@ def _ends(edge: Edge, place: Mapping[Hashable, int]) -> tuple[Hashable, Hashable
     """Return the ends of an edge; those of an open one in the order of the columns."""
     turned = _is_open(edge) and place[edge.source] > place[edge.target]
     return (edge.target, edge.source) if turned else (edge.source, edge.target)
+
+
+# What is a number of an edge; NaN where there is none.
+_NUMBERS = [
+    "weight",
+    "standard_error",
+    "partial_correlation",
+    "stability",
+    "direction_stability",
+    "probability",
+    "direction_probability",
+    "enters_at",
+    "margin",
+]
 
 
 def _row(edge: Edge, place: Mapping[Hashable, int]) -> dict[str, Any]:

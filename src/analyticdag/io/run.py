@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
 
 from analyticdag._parameters import shown
 from analyticdag._schema import plain
@@ -152,6 +153,7 @@ def record_of(
     look: Look | None = None,
 ) -> SavedRun:
     """Return the record of a fitted estimator; `look` is of the table that it was fitted on."""
+    check_is_fitted(estimator)
     known = column_names(estimator, estimator.n_features_in_)
     adjacency = np.asarray(estimator.adjacency_matrix_, dtype=bool)
     return SavedRun(

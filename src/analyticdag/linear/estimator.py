@@ -109,9 +109,10 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
 
     Solver "auto" searches from cheap orders and follows the path too where it can matter
     (`trace_.plan` says what was done and why); with refine=False it is "fast". "fast" follows the
-    path with every stage solved exactly, "adam" as published in the paper's Algorithm 2; "order"
-    follows no path. The stages and the start of a path, its device and its precision are set on the
-    solver: `Columns(schedule=..., start=...)`, `Adam(start=..., device=..., dtype=...)`.
+    path with every stage solved to a tolerance (`Columns.tol`), "adam" as published in the paper's
+    Algorithm 2; "order" follows no path. The stages and the start of a path, its device and its
+    precision are set on the solver: `Columns(schedule=..., start=...)`, `Adam(start=...,
+    device=..., dtype=...)`.
 
     With refine=True the score of the search alone decides which edges stay, and the path is a start
     of it. An edge costs log n + 4·gamma·log d for n rows and d columns; "auto" is as low as it can

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from analyticdag._parameters import whole
+from analyticdag._parameters import generator_of, whole
 from analyticdag._typing import FloatArray
 from analyticdag._validation import column_names
 from analyticdag.effects import Outcome
@@ -29,7 +29,7 @@ def draw(
     """Draw n rows in the units of the data; columns in `do` are set to its values."""
     d = len(model.mean_)
     setting = set_columns(column_names(model, d), do)
-    noise = np.random.default_rng(seed).standard_normal((whole("n", n, 1), d))
+    noise = generator_of(seed).standard_normal((whole("n", n, 1), d))
     rows = np.zeros_like(noise)
     varies = model.noise_variances_ > 0.0
     for j in model.causal_order_.tolist():

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, TypeAlias
 
+from analyticdag._parameters import shown
 from analyticdag._threads import one_blas_thread
 from analyticdag._typing import Array
 from analyticdag.errors import ParameterError
@@ -149,6 +150,11 @@ def follow(
         logger.debug(StageBegins(state.stage + 1, len(schedule.stages)))
         with one_blas_thread():
             result = minimiser.minimise(problem, state.weights, stage, state.stage)
+        if not isinstance(result, StageResult):
+            raise ParameterError(
+                f"minimise of solver {type(minimiser).__name__} must return a StageResult, not "
+                f"{shown(result)}"
+            )
         state = PathState(
             weights=result.weights,
             trace=state.trace.extended(result.records),

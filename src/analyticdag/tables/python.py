@@ -43,15 +43,16 @@ def recipe_of(
 
 def recipe_for(frame: nw.DataFrame[Any], table: Cells, kinds: Mapping[str, Any] | None) -> Recipe:
     """Return how the cells of a table are read, the first rows of which are a data frame."""
-    table.refuse_unknown(kinds or {}, "kinds names columns that are not there,")
-    _refuse_others(frame, kinds or {})
-    found = [_found(name, table, kinds or {}) for name in table.names]
+    kinds = {str(name): kind for name, kind in (kinds or {}).items()}
+    table.refuse_unknown(kinds, "kinds names columns that are not there,")
+    _refuse_others(frame, kinds)
+    found = [_found(name, table, kinds) for name in table.names]
     words = {str(name) for name, kind in frame.schema.items() if isinstance(kind, nw.String)}
     _refuse(
         [
             one.column.name
             for one in found
-            if one.column.name in words - set(kinds or {}) and one.column.kind not in DISCRETE
+            if one.column.name in words - set(kinds) and one.column.kind not in DISCRETE
         ]
     )
     left = [f"{one.column.name} ({one.column.kind})" for one in found if not one.column.taken]
