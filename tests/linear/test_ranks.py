@@ -28,11 +28,48 @@ def errors(model: AnalyticDAG) -> int:
 
 def test_ranks_see_through_monotone_distortions_and_heavy_tails() -> None:
     ranks = AnalyticDAG(covariance="rank").fit(BENT)
-    assert errors(ranks) < errors(AnalyticDAG().fit(BENT))
+    assert errors(ranks) < errors(AnalyticDAG(covariance="sample").fit(BENT))
     assert errors(ranks) <= errors(AnalyticDAG(loss="likelihood-nv").fit(Z)) + 2
     assert ranks.loss_ == "likelihood-nv"
     again = AnalyticDAG(covariance="rank").fit(Z)
     np.testing.assert_array_equal(ranks.adjacency_matrix_, again.adjacency_matrix_)
+
+
+def test_auto_takes_ranks_where_they_describe_the_rows_better() -> None:
+    model = AnalyticDAG().fit(BENT)
+    assert model.covariance_ == "rank"
+    asked = AnalyticDAG(covariance="rank").fit(BENT)
+    np.testing.assert_array_equal(model.adjacency_matrix_, asked.adjacency_matrix_)
+    wild = Z.copy()
+    rng = np.random.default_rng(0)
+    wild[rng.random(Z.shape) < 0.01] = 40.0
+    assert AnalyticDAG().fit(wild).covariance_ == "rank"
+
+
+@pytest.mark.parametrize("noise", ["gaussian", "exponential", "gumbel"])
+@pytest.mark.parametrize("digits", [None, 0])
+def test_auto_leaves_straight_lines_as_they_are(noise: str, digits: int | None) -> None:
+    drawn = simulate("ER1", n_nodes=8, n_samples=1000, seed=5, noise=noise)
+    data = drawn.data if digits is None else np.round(drawn.data, digits)
+    assert AnalyticDAG().fit(data).covariance_ == "sample"
+
+
+def test_columns_that_have_nothing_in_common_get_no_links_by_heavy_tails() -> None:
+    rng = np.random.default_rng(0)
+    for noise in (np.exp(rng.normal(size=(150, 60))), rng.standard_t(2, size=(500, 60))):
+        assert len(AnalyticDAG(covariance="sample").fit(noise).edges_) > 0
+        assert len(AnalyticDAG().fit(noise).edges_) == 0
+
+
+def test_ranks_are_not_taken_where_they_were_not_left_open() -> None:
+    assert AnalyticDAG(loss="likelihood-ev").fit(BENT).covariance_ == "sample"
+    assert AnalyticDAG(solver="fast").fit(BENT).covariance_ == "sample"
+    assert AnalyticDAG().fit(BENT, sample_weight=np.ones(len(BENT))).covariance_ == "sample"
+    S = np.cov(BENT.T)
+    assert AnalyticDAG().fit_covariance(S, n_samples=len(BENT)).covariance_ == "sample"
+    gaps = BENT.copy()
+    gaps[::17, 2] = np.nan
+    assert AnalyticDAG(missing="em").fit(gaps).covariance_ == "rank"
 
 
 def test_weights_are_least_squares_on_the_values_as_they_are() -> None:

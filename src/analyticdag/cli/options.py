@@ -156,9 +156,9 @@ MaxSteps = Annotated[
 Covariance = Annotated[
     str | None,
     _method(
-        "sample; or rank: for columns that bend or have heavy tails.",
-        "sample",
-        words="sample rank",
+        "sample; rank: for columns that bend or have wild cells; auto: by the rows.",
+        "auto",
+        words="auto sample rank",
     ),
 ]
 Jobs = Annotated[

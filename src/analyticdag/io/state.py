@@ -243,6 +243,7 @@ def estimator_of(run: Any) -> AnalyticDAG:
     model._ladder, model._rungs = None, tuple(rung.rung(len(names)) for rung in run.ladder)
     search = run.parameters.get("search") or {}
     model.excess_, model.reading_ = search.get("excess"), search.get("reading")
+    model.covariance_ = str(run.parameters.get("covariance", "sample"))
     model.recipe_ = None if run.look is None else run.look.recipe
     model.families_ = families = run.fitted.families
     if model.reading_ == COUNTS and families is None:

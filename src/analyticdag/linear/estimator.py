@@ -50,6 +50,7 @@ from analyticdag.linear.ladder import HasLadder
 from analyticdag.linear.learn import Learned, learned_by_path, learned_by_search
 from analyticdag.linear.options import Options, refuse_moved, refusing_moved
 from analyticdag.linear.prepare import Fit, prepared
+from analyticdag.linear.ranks import to_rank
 from analyticdag.linear.resume import with_rows
 from analyticdag.linear.rows import (
     chosen,
@@ -95,7 +96,8 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
     effort : factor on how often the search begins anew until its best score has come back.
     missing : gaps (NaN): "error" refuses them, "drop" leaves out rows, "em" uses all there is.
     kinds : what columns of a data frame are, by name, such as {"smoker": "yes/no"}; or None.
-    covariance : "sample", or "rank" for columns that bend or have heavy tails (nonparanormal).
+    covariance : "sample"; "rank" for columns that bend or have wild cells (nonparanormal); "auto"
+        takes ranks where they clearly describe the rows better (`linear.ranks`).
 
     Notes
     -----
@@ -146,6 +148,7 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
         direction, and how probable it is (`linear.probabilities`), which is found out at the
         latest when this is first read. `edges_frame()` is a table of them.
     ladder_ : tuple of Rung, the graph, score and price of a falling series of prices.
+    covariance_ : "sample" or "rank": what the graph was learned from.
     excess_ : float, by what the evidence was divided because the rows do not agree with the model
         (1: they do); None where there are no probabilities.
     removed_edges_ : list of (source, target) that were dropped to break cycles or to respect
@@ -189,7 +192,7 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
         effort: float = 1.0,
         missing: str = "error",
         kinds: Mapping[str, Any] | None = None,
-        covariance: str = "sample",
+        covariance: str = "auto",
     ) -> None:
         self.loss = loss
         self.constraint = constraint
@@ -218,6 +221,7 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
     level_columns_: LevelColumns | None
     families_: Families | None
     recipe_: Recipe | None
+    covariance_: str
     excess_: float | None
     _seen: Seen | None = None  # rows in batches, which `partial_fit` goes on from
     _met: tuple[FloatArray | None, ...] | None = None  # of a table: columns of one or two values
@@ -361,6 +365,10 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
         with watched(options.verbose), one_blas_thread(), held_checkpoint(options.checkpoint):
             fit = prepared(statistics, self.recipe_, options, like)
             learned = learned_by_search(fit) if options.refine else learned_by_path(fit)
+            if to_rank(fit, learned):
+                ranks = replace(options, covariance="rank", checkpoint=None)
+                fit = prepared(statistics, self.recipe_, ranks, like)
+                learned = learned_by_search(fit)
             self._keep(fit, learned)
         self._seen = seen
         return self
@@ -376,6 +384,7 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
         edges = edges_of(fit, learned, mixed, cpdag)
         self._keep_graph(statistics.names, finished, cpdag, edges)
         self._judge, self.reading_ = judge, learned.reading_of(fit)
+        self.covariance_ = "rank" if fit.statistics.ranks else "sample"
         self.families_ = learned.families(self.class_graph_)
         self.excess_ = None if judge is None else judge.excess
         self._ladder, self._rungs = ladder_task(fit, learned), None

@@ -34,7 +34,7 @@ from analyticdag.optimize.path import Minimiser, is_minimiser, schedule_of, trai
 from analyticdag.tables.gaps import MISSING_RULES
 
 P = ParamSpec("P")
-COVARIANCES = ("sample", "rank")
+COVARIANCES = ("auto", "sample", "rank")
 
 # What a solver is called, and how it follows a path, if it does.
 SOLVERS: dict[str, type[Adam | Columns] | None] = {
@@ -200,9 +200,11 @@ class Options:
 
 
 def settled(estimator: Any) -> dict[str, Any]:
-    """Return what parameters stood for that a fit left to the loss."""
+    """Return what parameters stood for that a fit left to the loss or to the data."""
     binary = estimator.loss_traits_.binary
-    found = {"lambda1": _LAMBDA1_BINARY if binary else LAMBDA1} if estimator.lambda1 is None else {}
+    found: dict[str, Any] = {"covariance": estimator.covariance_}
+    if estimator.lambda1 is None:
+        found["lambda1"] = _LAMBDA1_BINARY if binary else LAMBDA1
     if not binary:
         return found
     is_auto = _is_word(estimator.solver, "auto")

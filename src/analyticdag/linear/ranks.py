@@ -1,0 +1,124 @@
+"""`covariance="auto"`: do ranks describe the rows better than the numbers as they are?
+
+    to_rank(fit, learned)     asked of the graph that was learned from the numbers
+
+Both readings of the numbers say how dense the rows should be. With r what is left of a column given
+its parents, z its normal scores and v the variance that the parents' normal scores leave of them:
+
+    the numbers as they are:    Σ_j log density of r
+    ranks (nonparanormal):      Σ_j log density of column j  -  (log v + r_z²/v - z²)/2
+
+Where equations are linear in the numbers the first is larger, whatever the shape of the noise;
+where columns are products, saturate, or hold a few wild cells, the second is. Ranks are taken
+only where the rows agree on it: by Vuong's test (1989), which compares the two sums row by row.
+
+A column without parents is described alike by both. Discrete columns are not ranked (`prepare.py`),
+nor compared.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import ndtri
+from scipy.stats import rankdata
+
+from analyticdag._typing import BoolArray, FloatArray, IntArray
+from analyticdag.fitting.rows import evenly
+from analyticdag.fitting.statistics import Statistics
+from analyticdag.linear.learn import Learned
+from analyticdag.linear.prepare import Fit
+from analyticdag.optimize.trace import Status
+
+# Standard errors by which ranks have to be better. Of tables of own seeds (docs/figures/ranks.py)
+# those with straight lines have 0.2 at most, those where ranks make far fewer errors 4 to 54.
+CLEARLY = 3.0
+# Rows that are looked at, evenly spread; and columns with parents. More would not change the sign.
+_ROWS, _COLUMNS = 1000, 300
+_FEWEST = 30
+# No density is sharper than this share of a column's spread: an atom must not decide by itself.
+_SHARPEST = 0.05
+
+
+def to_rank(fit: Fit, learned: Learned) -> bool:
+    """Whether to learn again from ranks: they are free to be taken, and clearly better."""
+    options, rows = fit.options, fit.statistics.rows
+    if options.covariance != "auto" or not options.refine or learned.status is Status.INTERRUPTED:
+        return False
+    if options.traits.score not in (None, "unequal") or not (options.auto or not options.minimiser):
+        return False  # a loss that reads scales, or a path that was asked for
+    if rows is None or not rows.whole or rows.weights is not None:
+        return False
+    graph = learned.finished.adjacency
+    return _advantage(fit.plain or fit.statistics, graph, _not_numbers(fit)) > CLEARLY
+
+
+def _not_numbers(fit: Fit) -> BoolArray:
+    discrete = fit.statistics.discrete
+    constant = fit.statistics.constant
+    return constant if discrete is None else constant | discrete
+
+
+def _advantage(statistics: Statistics, graph: BoolArray, apart: BoolArray) -> float:
+    """Return by how many standard errors ranks describe the rows better; zero if nothing tells."""
+    assert statistics.rows is not None
+    chosen = evenly(np.arange(len(statistics.rows.values)), _ROWS)
+    values = statistics.rows.values[chosen]
+    perturbed = None if statistics.perturbed is None else statistics.perturbed[chosen]
+    gains = np.zeros(len(values))
+    nodes = np.flatnonzero(graph.any(axis=0) & ~apart & ~graph[apart].any(axis=0))
+    for j in evenly(nodes, _COLUMNS).tolist():
+        family = [j, *np.flatnonzero(graph[:, j]).tolist()]
+        told = ~np.isnan(values[:, family]).any(axis=1)
+        if perturbed is not None:
+            told &= ~perturbed[:, j]
+        if told.sum() >= max(_FEWEST, 3 * len(family)):
+            gains[told] += _gain(values[np.ix_(told, family)])
+    scatter = float(gains.std())
+    return 0.0 if scatter == 0.0 else float(gains.mean() / scatter * np.sqrt(len(gains)))
+
+
+def _gain(family: FloatArray) -> FloatArray:
+    """Return for each row how much denser ranks say it is, of a column and then its parents."""
+    family = family - family.mean(axis=0)
+    scores = ndtri((rankdata(family, axis=0) - 0.5) / len(family))
+    scores -= scores.mean(axis=0)
+    numbers, left = _left(family), _left(scores)
+    z, v = scores[:, 0], max(float(left @ left) / len(left), np.finfo(float).tiny)
+    unit = max(float(z @ z) / len(z), np.finfo(float).tiny)
+    copula = 0.5 * (np.log(unit / v) + z**2 / unit - left**2 / v)
+    ranked: FloatArray = _log_density(family[:, 0]) + copula
+    return ranked - _log_density(numbers)
+
+
+def _left(family: FloatArray) -> FloatArray:
+    """Return what least squares leaves of the first column."""
+    slopes = np.linalg.lstsq(family[:, 1:], family[:, 0], rcond=None)[0]
+    return np.asarray(family[:, 0] - family[:, 1:] @ slopes)
+
+
+def _log_density(x: FloatArray) -> FloatArray:
+    """Return the log of the density at each point, by the distance to the √n-th next points."""
+    order: IntArray = np.argsort(x, kind="stable")
+    points = _spread(x[order])
+    n = len(points)
+    step = int(np.sqrt(n))
+    low, high = np.maximum(np.arange(n) - step, 0), np.minimum(np.arange(n) + step, n - 1)
+    middle = float(np.subtract(*np.quantile(points, [0.75, 0.25]))) / 1.34  # of a normal: its sd
+    narrow = _SHARPEST * min(float(points.std()), middle or np.inf)
+    width = np.maximum(points[high] - points[low], max(narrow, np.finfo(float).tiny))
+    found = np.empty(n)
+    found[order] = np.log((high - low) / (n * width))
+    return found
+
+
+def _spread(ordered: FloatArray) -> FloatArray:
+    """Spread equal values, as rounding makes them, over the room half way to their neighbours."""
+    values, counts = np.unique(ordered, return_counts=True)
+    if len(values) in (1, len(ordered)):
+        return ordered
+    middles = (values[1:] + values[:-1]) / 2.0
+    low = np.concatenate(([values[0] - (middles[0] - values[0])], middles))
+    high = np.concatenate((middles, [values[-1] + (values[-1] - middles[-1])]))
+    first = np.repeat(np.cumsum(counts) - counts, counts)
+    share = (np.arange(len(ordered)) - first + 0.5) / np.repeat(counts, counts)
+    return np.asarray(np.repeat(low, counts) + share * np.repeat(high - low, counts))
