@@ -15,7 +15,7 @@ from analyticdag.metrics import compare
 from analyticdag.optimize.columns import Columns
 from analyticdag.optimize.schedule import Schedule, Stage
 from analyticdag.optimize.trace import Status
-from analyticdag.search import edge_penalty
+from analyticdag.search import edge_price
 from analyticdag.search.price import cautious_price
 from analyticdag.simulate import simulate
 
@@ -94,7 +94,7 @@ def test_gamma_is_the_users_or_the_datas() -> None:
             warnings.simplefilter("ignore")
             given = AnalyticDAG(gamma=2.0, loss=loss).fit(data)
         assert given.trace_.gamma(loss) == 2.0
-        assert given.trace_.edge_price(loss) == pytest.approx(edge_penalty(400, 12, 2.0))
+        assert given.trace_.edge_price(loss) == pytest.approx(edge_price(400, 12, 2.0))
 
 
 @pytest.mark.parametrize("gamma", [-0.1, "cheap", np.nan, True])

@@ -25,7 +25,7 @@ def drawn(n: int = 600, nodes: int = 6, seed: int = 0) -> tuple[np.ndarray, np.n
     return graph, draw_by_tables(graph, n, 0.5, rng)
 
 
-def defined(levels: np.ndarray, node: int, parents: list[int], penalty: float) -> float:
+def defined(levels: np.ndarray, node: int, parents: list[int], price: float) -> float:
     """The score by its definition, a row after the other."""
     together: dict[tuple[int, ...], dict[int, int]] = {}
     for row in levels.tolist():
@@ -37,7 +37,7 @@ def defined(levels: np.ndarray, node: int, parents: list[int], penalty: float) -
     kinds, n = levels.max(axis=0) + 1.0, float(len(levels))
     states = float(np.prod(kinds[parents]))
     paid = cost(n, states * kinds[node]) - cost(n, states)
-    return -2.0 * total + 2.0 * paid + penalty * len(parents)
+    return -2.0 * total + 2.0 * paid + price * len(parents)
 
 
 def exact_cost(n: int, shares: int) -> float:
@@ -85,7 +85,7 @@ def test_moves_keep_the_scores_of_the_definition(
         graph = search.graph
         assert graph.value.sum() - before == pytest.approx(change, abs=1e-5)
         scores = [
-            defined(levels, j, np.flatnonzero(graph.adjacency[:, j]).tolist(), setting.penalty)
+            defined(levels, j, np.flatnonzero(graph.adjacency[:, j]).tolist(), setting.price)
             for j in range(5)
         ]
         np.testing.assert_allclose(graph.value, scores, rtol=1e-9, atol=1e-6)

@@ -14,7 +14,7 @@ from analyticdag.least_squares import regressions_of
 from analyticdag.losses import covariance
 from analyticdag.metrics import compare
 from analyticdag.moments import Moments
-from analyticdag.search import edge_penalty, effect_price, search_orders
+from analyticdag.search import edge_price, effect_price, search_orders
 from analyticdag.search.price import FALSE, cautious_price, fair_price, gamma_of
 from analyticdag.simulate import Simulation, simulate
 
@@ -62,7 +62,7 @@ def test_a_floor_on_the_effect_is_a_price() -> None:
     # What leaving out a parent with partial correlation 0.3 costs in n log r.
     assert effect_price(0.3, 500, equal=False) == pytest.approx(-500 * np.log(1 - 0.09))
     assert effect_price(0.0, 500, equal=True) == 0.0
-    assert gamma_of(edge_penalty(500, 20, 0.7), 500, 20) == pytest.approx(0.7)
+    assert gamma_of(edge_price(500, 20, 0.7), 500, 20) == pytest.approx(0.7)
 
 
 # ---- in the search -------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from analyticdag.graphs import is_dag
 from analyticdag.metrics import compare
 from analyticdag.moments import Moments
 from analyticdag.search import (
-    edge_penalty,
+    edge_price,
     graph_score,
     search_orders,
     select_parents,
@@ -116,10 +116,10 @@ def test_no_node_has_more_parents_than_asked_for(er2, limit, score):
 def test_select_parents_is_grow_shrink_over_the_predecessors(seed):
     rng = np.random.default_rng(seed)
     S, _ = reference.covariance(rng, n_nodes=9, degree=4)
-    order, penalty, R = rng.permutation(9), edge_penalty(200, 9, 1.0), correlations(S)
+    order, price, R = rng.permutation(9), edge_price(200, 9, 1.0), correlations(S)
     weights = select_parents(S, 200, order)
     for t, node in enumerate(order):
-        expected = reference.grow_shrink(R, 200, penalty, node, order[:t])
+        expected = reference.grow_shrink(R, 200, price, node, order[:t])
         assert set(np.flatnonzero(weights[:, node])) == expected
 
 

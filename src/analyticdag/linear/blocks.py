@@ -95,7 +95,7 @@ class MixedJudge:
 
     def evidence(self) -> MixedEvidence:
         """Return what speaks for the edges; NaN where one is required."""
-        back, price = np.argsort(self.order), self.setting.penalty
+        back, price = np.argsort(self.order), self.setting.price
         sizes, prices = self.setting.sizes[back], self.setting.prices[np.ix_(back, back)]
         gaps = gaps_of(self.setting, self.order, self.adjacency, self.open_edges)
         gains = as_single(gaps.apart + prices, np.outer(sizes, sizes))

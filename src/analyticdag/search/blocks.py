@@ -39,7 +39,7 @@ from analyticdag.search.price import (
     fair_price,
     gamma_of,
 )
-from analyticdag.search.setting import Setting, checked_knowledge, edge_penalty
+from analyticdag.search.setting import Setting, checked_knowledge, edge_price
 from analyticdag.search.steps.given import PATIENT
 
 __all__ = ["BlockResult", "BlockSetting", "block_result", "make_block_setting", "search_blocks"]
@@ -79,11 +79,11 @@ class BlockSetting(Setting):
     @cached_property
     def prices(self) -> FloatArray:
         """Prices of all edges, where one between single columns has that of the setting."""
-        return block_prices(self.penalty, self.sizes)
+        return block_prices(self.price, self.sizes)
 
     def rules(self, noise: float | None = None, patience: int = PATIENT) -> kernels.Rules:
         """What a parent must be worth."""
-        return kernels.Rules(self.penalty, noise, self.price, self.cap, patience, self.prices)
+        return kernels.Rules(self.price, noise, self.share, self.cap, patience, self.prices)
 
     @property
     def data(self) -> kernels.Data:
@@ -166,7 +166,7 @@ def search_blocks(
     d, n = len(sizes), moments.n_samples
     floor = effect_price(checked_effect(min_effect), n, equal=False)
     automatic = isinstance(gamma, str)
-    price = cautious_price(d) if isinstance(gamma, str) else edge_penalty(n, d, gamma)
+    price = cautious_price(d) if isinstance(gamma, str) else edge_price(n, d, gamma)
     price = max(price, floor)
     setting = make_block_setting(moments, sizes, price, allowed, required, max_parents)
     stop, tell = kernels.Stop(), progress or silent
@@ -179,13 +179,13 @@ def search_blocks(
             fair = max(fair_price(setting.edge_gains(runs[0].graph.adjacency), price, d), floor)
         if fair < price - NOTICEABLE:
             tell("weak effects are common: edges get cheaper")
-            cheaper, work.starts["cautious"] = replace(setting, penalty=fair), runs[0].graph.order
+            cheaper, work.starts["cautious"] = replace(setting, price=fair), runs[0].graph.order
             runs, setting = local_runs(cheaper, work.starts, n_jobs, stop), cheaper
         if effort:
             runs = work.iterated(setting, runs)
     except KeyboardInterrupt:
         work.interrupted = True
-    return block_result(runs, work, setting.penalty)
+    return block_result(runs, work, setting.price)
 
 
 def block_result(runs: list[Run], work: Work, price: float) -> BlockResult:

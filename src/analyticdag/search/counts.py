@@ -26,7 +26,7 @@ from analyticdag.search import kernels
 from analyticdag.search.blocks import BlockResult, block_result
 from analyticdag.search.engine import Work, local_runs, silent
 from analyticdag.search.price import as_single, checked_effect, effect_price
-from analyticdag.search.setting import Setting, checked_knowledge, edge_penalty
+from analyticdag.search.setting import Setting, checked_knowledge, edge_price
 from analyticdag.search.steps.counts import FRACTION, MOST_STATES, cost
 from analyticdag.search.steps.given import PATIENT
 from analyticdag.search.steps.records import SLOTS
@@ -170,7 +170,7 @@ class LevelCounts:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CountSetting(Setting):
-    """The task where nodes are scored by counts; `penalty` is what naming a parent costs.
+    """The task where nodes are scored by counts; `price` is what naming a parent costs.
 
     Covariances are not looked at, and `moments` only know how many rows there are.
     """
@@ -183,12 +183,12 @@ class CountSetting(Setting):
         n, kinds = float(self.n_samples), self.counts.levels.tolist()
         alone = {k: cost(n, float(k)) for k in set(kinds)}
         pairs = [[cost(n, float(k * m)) - alone[k] - alone[m] for m in kinds] for k in kinds]
-        return 2.0 * np.array(pairs) + self.penalty
+        return 2.0 * np.array(pairs) + self.price
 
     def rules(self, noise: float | None = None, patience: int = PATIENT) -> kernels.Rules:
         """What a parent must be worth."""
         costs = np.ascontiguousarray(self.edge_costs)
-        return kernels.Rules(self.penalty, noise, self.price, self.cap, patience, costs)
+        return kernels.Rules(self.price, noise, self.share, self.cap, patience, costs)
 
     @property
     def data(self) -> kernels.Data:
@@ -201,7 +201,7 @@ class CountSetting(Setting):
 
     def value(self, node: int, parents: IntArray) -> float:
         """Score of a node with some parents."""
-        paid = self.counts.cost(node, parents) + self.penalty * len(parents)
+        paid = self.counts.cost(node, parents) + self.price * len(parents)
         return self.counts.misfit(node, parents) + paid
 
     def values(self, graph: BoolArray, nodes: IntArray) -> FloatArray:
@@ -224,9 +224,9 @@ def make_count_setting(
     forbidden, needed = checked_knowledge(allowed, required, max_parents, d)
     limit = d if max_parents is None else max_parents
     cap = max(limit, 0 if needed is None else int(needed.sum(axis=0).max()))
-    penalty = 2.0 * math.log(d) if price is None else max(price - counts.single, 0.0)
+    naming = 2.0 * math.log(d) if price is None else max(price - counts.single, 0.0)
     moments = Moments.shared(np.eye(d), n)
-    return CountSetting(moments, forbidden, needed, penalty, None, cap, counts=counts)
+    return CountSetting(moments, forbidden, needed, naming, None, cap, counts=counts)
 
 
 def search_counts(
@@ -251,7 +251,7 @@ def search_counts(
     d, n = len(counts.levels), counts.n_samples
     price = counts.single + 2.0 * math.log(d)
     if not isinstance(gamma, str):
-        price = edge_penalty(n, d, gamma)
+        price = edge_price(n, d, gamma)
     price = max(price, effect_price(checked_effect(min_effect), n, equal=False))
     setting = make_count_setting(counts, price, allowed, required, max_parents)
     stop, tell = kernels.Stop(), progress or silent

@@ -2,7 +2,7 @@
 
 Every start gets parents and a local search. With the scale-free score the best `ITERATED` of them
 go on to the iterated search; with equal variances the layered order hardly leaves anything to do,
-unless there are fewer rows than nodes (`starts_disagree`) or weak effects are common (`price`):
+unless there are fewer rows than nodes (`starts_disagree`) or weak effects are common (`price.py`):
 then all starts are searched again, every node of them.
 Starts are independent, so they run on threads (kernels release the interpreter lock), and nothing
 depends on how many threads there are: random numbers derive from the seed and the start's label.
@@ -34,7 +34,7 @@ from analyticdag.search.setting import (
     checked_covariance,
     checked_order,
     default_gamma,
-    edge_penalty,
+    edge_price,
     graph_score,
     make_setting,
 )
@@ -148,7 +148,7 @@ def search_orders(
     moments = moments or Moments.shared(cov, n_samples)
     price, automatic = cautious_price(len(cov)), isinstance(gamma, str)
     if not isinstance(gamma, str):
-        price = edge_penalty(n_samples, len(cov), gamma)
+        price = edge_price(n_samples, len(cov), gamma)
     least = Floor(min_effect, n_samples, score == "equal")
     setting = make_setting(moments, score, max(price, least.price), allowed, required, max_parents)
     stop = Stop()
@@ -166,10 +166,10 @@ def search_orders(
     gains = setting.gains_in(regressions, moments)
     fair = least.excess * fair_price(gains / least.excess, price, len(cov))
     final = max(fair if automatic else price, least.price)
-    weak = max(fair, least.price) < setting.penalty - NOTICEABLE
-    if final > setting.penalty or (weak and (automatic or setting.equal)):
+    weak = max(fair, least.price) < setting.price - NOTICEABLE
+    if final > setting.price or (weak and (automatic or setting.equal)):
         work.tell(f"the price of an edge is {final:.1f}" + ", as weak effects are common" * weak)
-        setting = replace(setting, penalty=final, thorough=setting.equal and weak)
+        setting = replace(setting, price=final, thorough=setting.equal and weak)
         if not setting.equal:
             work.starts["cautious"] = runs[0].graph.order
         runs = local_runs(setting, work.starts, n_jobs, stop)
@@ -258,7 +258,7 @@ class Work:
         self, setting: Setting, floor: Floor, runs: list[Run], W: FloatArray
     ) -> SearchResult:
         """The best run, with weights W, and what is to be known about it."""
-        n, d, price = self.moments.n_samples, setting.n_nodes, setting.penalty
+        n, d, price = self.moments.n_samples, setting.n_nodes, setting.price
         gamma = (price - np.log(n)) / (4.0 * np.log(max(d, 2)))
         score: ScoreName = "equal" if setting.equal else "unequal"
         return SearchResult(
@@ -366,7 +366,7 @@ def select_parents(
     cov = checked_covariance(S)
     moments = Moments.shared(cov, n_samples)
     gamma = default_gamma(score) if gamma is None else gamma
-    price = edge_penalty(n_samples, len(cov), gamma)
+    price = edge_price(n_samples, len(cov), gamma)
     setting = make_setting(moments, score, price, allowed, required, max_parents)
     stop = Stop()
     setting, _ = with_noise(setting, stop)

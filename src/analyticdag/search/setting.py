@@ -2,13 +2,13 @@
 
 The score is a sum over nodes of misfit plus a price per parent:
 
-    unequal variances   sum_j n log(r_j) + penalty * |pa_j|                  (EBIC, Foygel-Drton)
-    equal variances     n d log(mean_j r_j) + penalty * (number of edges)    (pooled variance)
+    unequal variances   sum_j n log(r_j) + price * |pa_j|                    (EBIC, Foygel-Drton)
+    equal variances     n d log(mean_j r_j) + price * (number of edges)      (pooled variance)
 
-with penalty = log n + 4 gamma log d; r_j is the residual variance of node j given its parents.
+with price = log n + 4 gamma log d; r_j is the residual variance of node j given its parents.
 The first score does not change when variables are rescaled, so it is evaluated on the correlation
 matrix. The second is not a sum over nodes; with the noise variance fixed at s2 it becomes one,
-sum_j n r_j / s2 + penalty * |pa_j|, and that sum is what moves are judged by.
+sum_j n r_j / s2 + price * |pa_j|, and that sum is what moves are judged by.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def default_gamma(score: str) -> float:
     return _GAMMA[score]
 
 
-def edge_penalty(n_samples: int, n_nodes: int, gamma: float) -> float:
+def edge_price(n_samples: int, n_nodes: int, gamma: float) -> float:
     """Price of one edge: log n + 4 gamma log d."""
     return float(np.log(n_samples) + 4.0 * gamma * np.log(n_nodes))
 
@@ -59,13 +59,13 @@ def graph_score(moments: Moments, weights: FloatArray, *, score: ScoreName, gamm
     """
     d, n = len(weights), moments.samples_of
     residuals = np.maximum(moments.residual_variances(weights), 0.0)
-    price = edge_penalty(moments.n_samples, d, gamma) * np.count_nonzero(weights)
+    paid = edge_price(moments.n_samples, d, gamma) * np.count_nonzero(weights)
     if score == "equal":
         pooled = max(np.average(residuals, weights=n), np.finfo(float).tiny)
-        return float(n.sum() * np.log(pooled)) + price
+        return float(n.sum() * np.log(pooled)) + paid
     variances = moments.own_variances
     shares = np.divide(residuals, variances, out=np.ones(d), where=variances > 0)
-    return float(n @ np.log(np.maximum(shares, COLLINEAR))) + price
+    return float(n @ np.log(np.maximum(shares, COLLINEAR))) + paid
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +75,7 @@ class Setting:
     moments: Moments  # of the standardised variables, unless all noise has one variance
     forbidden: BoolArray | None  # None: nothing is
     required: BoolArray | None
-    penalty: float
+    price: float
     noise: float | None  # the noise variance all nodes share; None: each has its own
     cap: int
     thorough: bool = False  # equal variances: try all nodes elsewhere, not only suspicious ones
@@ -101,15 +101,15 @@ class Setting:
         return self.noise is not None
 
     @property
-    def price(self) -> FloatArray:
+    def share(self) -> FloatArray:
         """Share of a node's residual variance (equal: of the noise) a parent must explain."""
-        relative = self.penalty / self.moments.samples_of
+        relative = self.price / self.moments.samples_of
         return relative if self.equal else -np.expm1(-relative)
 
     def rules(self, noise: float | None = None, patience: int = PATIENT) -> kernels.Rules:
         """What a parent must be worth, at this noise level (None: the setting's)."""
         noise = self.noise if noise is None else noise
-        return kernels.Rules(self.penalty, noise, self.price, self.cap, patience)
+        return kernels.Rules(self.price, noise, self.share, self.cap, patience)
 
     def trial_rules(self) -> kernels.Rules:
         """What a parent must be worth where a move is only tried."""
@@ -145,7 +145,7 @@ class Setting:
         for found in regressions_of(self.moments, some):
             left[found.nodes] -= found.explained
         values = self.moments.samples_of * np.log(np.maximum(left, COLLINEAR * own) / own)
-        return (values + self.penalty * some.sum(axis=0))[nodes]
+        return (values + self.price * some.sum(axis=0))[nodes]
 
     def gains_in(self, regressions: Iterable[Regressions], moments: Moments) -> FloatArray:
         """What each edge of a graph gains, its price not counted, by regressions on parents.
@@ -168,7 +168,7 @@ class Setting:
 def make_setting(
     moments: Moments,
     score: ScoreName,
-    penalty: float,
+    price: float,
     allowed: BoolArray | None,
     required: BoolArray | None,
     max_parents: int | None,
@@ -188,12 +188,12 @@ def make_setting(
         cap = min(cap, max_parents)
     cap = max(cap, most)
     if score == "equal":
-        return Setting(moments, forbidden, needed, penalty, noise, cap)
+        return Setting(moments, forbidden, needed, price, noise, cap)
     matrices = [correlations(S) for S in moments.covariances]
     standardised = replace(
         moments, covariances=matrices[0][None] if len(matrices) == 1 else np.array(matrices)
     )
-    return Setting(standardised, forbidden, needed, penalty, None, cap)
+    return Setting(standardised, forbidden, needed, price, None, cap)
 
 
 def checked_covariance(S: ArrayLike) -> FloatArray:
