@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -74,8 +75,8 @@ def blocks() -> tuple[Moments, np.ndarray]:
 
 def test_gaps_are_those_of_searches_without_the_edge() -> None:
     moments, sizes = blocks()
-    starts = {"a": np.arange(4), "b": np.arange(4)[::-1]}
-    best = search_blocks(moments, sizes, starts=starts, gamma=0.0, random_state=0)
+    starts, price = {"a": np.arange(4), "b": np.arange(4)[::-1]}, math.log(moments.n_samples)
+    best = search_blocks(moments, sizes, starts=starts, price=price, random_state=0)
     setting = make_block_setting(moments, sizes, best.price, None, None, None)
     gaps = edge_gaps(setting, best.adjacency, topological_order(best.adjacency))
     exact = []
@@ -85,7 +86,7 @@ def test_gaps_are_those_of_searches_without_the_edge() -> None:
             for pair in pairs:
                 allowed[pair] = False
             other = search_blocks(
-                moments, sizes, starts=starts, gamma=0.0, allowed=allowed, random_state=0
+                moments, sizes, starts=starts, price=price, allowed=allowed, random_state=0
             )
             # A short search may end above the best detour, never below.
             assert gap[i, j] >= other.score - best.score - 1e-4

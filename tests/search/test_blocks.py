@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import chi2
 from search_reference import use_kernels
 
+from analyticdag.extended_bic import edge_price
 from analyticdag.graphs import is_dag, to_cpdag
 from analyticdag.moments import Moments
 from analyticdag.search import block_prices, search_blocks, search_orders
@@ -19,10 +20,11 @@ from analyticdag.simulate import simulate
 def test_blocks_of_one_column_give_the_graph_of_the_columns(seed: int) -> None:
     drawn = simulate("ER2", n_nodes=10, n_samples=500, seed=seed, standardize=True)
     S = np.cov(drawn.data.T, bias=True)
-    columns = search_orders(S, 500, gamma=0.5, random_state=0)
+    price = edge_price(500, 10, 0.5)
+    columns = search_orders(S, 500, price=price, random_state=0)
     starts = {"a": np.arange(10), "b": np.arange(10)[::-1]}
     blocks = search_blocks(
-        Moments.shared(S, 500), np.ones(10, np.int64), starts=starts, gamma=0.5, random_state=0
+        Moments.shared(S, 500), np.ones(10, np.int64), starts=starts, price=price, random_state=0
     )
     assert blocks.score <= columns.score + 1e-6 * abs(columns.score)
     np.testing.assert_array_equal(to_cpdag(blocks.adjacency), to_cpdag(columns.weights != 0.0))

@@ -184,7 +184,7 @@ def test_knowledge_is_obeyed_and_prices_too() -> None:
     assert found.adjacency[free]
     assert found.adjacency.sum(axis=0).max() == 1
     assert not search_counts(counts, starts=starts, min_effect=0.99).adjacency.any()
-    dear, cheap = (search_counts(counts, starts=starts, gamma=g) for g in (5.0, 0.0))
+    dear, cheap = (search_counts(counts, starts=starts, price=p) for p in (40.0, 6.0))
     assert dear.price > cheap.price
     assert dear.adjacency.sum() <= cheap.adjacency.sum()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from analyticdag.extended_bic import edge_price
 from analyticdag.graphs import to_cpdag
 from analyticdag.moments import Moments
 from analyticdag.search import search_orders
@@ -13,6 +14,7 @@ from analyticdag.search.setting import make_setting
 from analyticdag.simulate import simulate
 
 D, N = 7, 400
+PRICE = edge_price(N, D, 0.5)
 SAME = 1e-4  # scores are some thousands
 
 
@@ -20,15 +22,16 @@ SAME = 1e-4  # scores are some thousands
 def problem(request: pytest.FixtureRequest) -> tuple[str, Moments, np.ndarray, np.ndarray, float]:
     drawn = simulate("ER2", n_nodes=D, n_samples=N, seed=3)
     moments = Moments.of_rows(drawn.data)
-    found = search_orders(moments.S, N, score=request.param, gamma=0.5, effort=4.0, random_state=0)
-    return request.param, moments, found.weights != 0.0, found.order, found.price
+    score = request.param
+    found = search_orders(moments.S, N, score=score, price=PRICE, effort=4.0, random_state=0)
+    return score, moments, found.weights != 0.0, found.order, found.price
 
 
 def gaps_of(problem: tuple[str, Moments, np.ndarray, np.ndarray, float], **known: object) -> Gaps:
     score, moments, adjacency, order, price = problem
     noise = 1.0
     if score == "equal":
-        found = search_orders(moments.S, N, score="equal", gamma=0.5, random_state=0)
+        found = search_orders(moments.S, N, score="equal", price=PRICE, random_state=0)
         noise = float(np.mean(moments.residual_variances(found.weights)))
     masks = {"allowed": None, "required": None, "max_parents": None} | known
     setting = make_setting(moments, score, price, **masks, noise=noise)  # type: ignore[arg-type]

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from analyticdag._validation import correlations
+from analyticdag.extended_bic import edge_price
 from analyticdag.moments import Moments
-from analyticdag.search import edge_price
 from analyticdag.search import kernels as built
 from analyticdag.search.engine import open_search
 from analyticdag.search.graph import Search, suspects

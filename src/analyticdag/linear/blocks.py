@@ -40,7 +40,7 @@ from analyticdag.moments import Moments
 from analyticdag.search import BlockResult, LevelCounts, search_blocks, search_counts
 from analyticdag.search.blocks import BlockSetting, make_block_setting
 from analyticdag.search.counts import CountSetting, make_count_setting
-from analyticdag.search.price import as_single, gamma_of
+from analyticdag.search.price import as_single
 
 # Level and slope of the one curve, slope of the other, by docs/figures/mixed_probabilities.py.
 JOINED, DIRECTED = (0.437, 1.403), 0.809
@@ -186,7 +186,7 @@ class NodeLadderTask(LadderTask, ABC):
     ) -> tuple[Rung, IntArray]:
         found = self._found(
             starts=starts,
-            gamma=gamma_of(price, self.moments.n_samples, len(order)),
+            price=price,
             effort=0.0,  # from these starts alone
             **vars(self.masks.in_order(order)),  # allowed, required, max_parents
             random_state=self.seed,

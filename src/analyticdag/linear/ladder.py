@@ -132,12 +132,11 @@ class LadderTask:
     ) -> tuple[Rung, IntArray]:
         """Search at a price; the rung, and the order to go on from."""
         moments, masks = self.moments.in_order(order), self.masks.in_order(order)
-        d, n = len(order), moments.n_samples
         found = search_orders(
             moments.S,
-            n,
+            moments.n_samples,
             score="equal" if self.loss.score == "equal" else "unequal",
-            gamma=(price - math.log(n)) / (4.0 * math.log(max(d, 2))),
+            price=price,
             effort=0.0,  # from these starts alone
             **vars(masks),  # allowed, required, max_parents
             moments=moments,

@@ -59,7 +59,7 @@ from analyticdag.search.engine import (
     select_parents,
 )
 from analyticdag.search.price import block_prices, effect_price
-from analyticdag.search.setting import default_gamma, edge_price, graph_score
+from analyticdag.search.setting import default_gamma, graph_score
 
 __all__ = [
     "BlockResult",
@@ -69,7 +69,6 @@ __all__ = [
     "SearchResult",
     "block_prices",
     "default_gamma",
-    "edge_price",
     "effect_price",
     "graph_score",
     "search_blocks",

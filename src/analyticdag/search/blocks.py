@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
+from analyticdag.extended_bic import gamma_of
 from analyticdag.least_squares import block_log_det
 from analyticdag.moments import Moments
 from analyticdag.search import kernels
@@ -37,9 +37,8 @@ from analyticdag.search.price import (
     checked_effect,
     effect_price,
     fair_price,
-    gamma_of,
 )
-from analyticdag.search.setting import Setting, checked_knowledge, edge_price
+from analyticdag.search.setting import Setting, checked_knowledge
 from analyticdag.search.steps.given import PATIENT
 
 __all__ = ["BlockResult", "BlockSetting", "block_result", "make_block_setting", "search_blocks"]
@@ -147,7 +146,7 @@ def search_blocks(
     sizes: IntArray,
     *,
     starts: Mapping[str, ArrayLike],
-    gamma: float | Literal["auto"] = "auto",
+    price: float | None = None,
     min_effect: float = 0.0,
     effort: float = 1.0,
     allowed: BoolArray | None = None,
@@ -165,9 +164,8 @@ def search_blocks(
     """
     d, n = len(sizes), moments.n_samples
     floor = effect_price(checked_effect(min_effect), n, equal=False)
-    automatic = isinstance(gamma, str)
-    price = cautious_price(d) if isinstance(gamma, str) else edge_price(n, d, gamma)
-    price = max(price, floor)
+    automatic = price is None
+    price = max(cautious_price(d) if price is None else price, floor)
     setting = make_block_setting(moments, sizes, price, allowed, required, max_parents)
     stop, tell = kernels.Stop(), progress or silent
     work = Work(moments, dict(starts), random_state, n_jobs, effort, tell, stop)

@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,7 +26,7 @@ from analyticdag.search import kernels
 from analyticdag.search.blocks import BlockResult, block_result
 from analyticdag.search.engine import Work, local_runs, silent
 from analyticdag.search.price import as_single, checked_effect, effect_price
-from analyticdag.search.setting import Setting, checked_knowledge, edge_price
+from analyticdag.search.setting import Setting, checked_knowledge
 from analyticdag.search.steps.counts import FRACTION, MOST_STATES, cost
 from analyticdag.search.steps.given import PATIENT
 from analyticdag.search.steps.records import SLOTS
@@ -233,7 +233,7 @@ def search_counts(
     counts: LevelCounts,
     *,
     starts: Mapping[str, ArrayLike],
-    gamma: float | Literal["auto"] = "auto",
+    price: float | None = None,
     min_effect: float = 0.0,
     effort: float = 1.0,
     allowed: BoolArray | None = None,
@@ -249,9 +249,7 @@ def search_counts(
     best graph so far, once there is one.
     """
     d, n = len(counts.levels), counts.n_samples
-    price = counts.single + 2.0 * math.log(d)
-    if not isinstance(gamma, str):
-        price = edge_price(n, d, gamma)
+    price = counts.single + 2.0 * math.log(d) if price is None else price
     price = max(price, effect_price(checked_effect(min_effect), n, equal=False))
     setting = make_count_setting(counts, price, allowed, required, max_parents)
     stop, tell = kernels.Stop(), progress or silent

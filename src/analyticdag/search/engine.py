@@ -13,13 +13,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from analyticdag._threads import in_threads
 from analyticdag._typing import BoolArray, FloatArray, IntArray
+from analyticdag.extended_bic import gamma_of
 from analyticdag.graphs import topological_order
 from analyticdag.least_squares import weights_of
 from analyticdag.moments import Moments
@@ -27,14 +27,12 @@ from analyticdag.orders import consistent_order
 from analyticdag.search.graph import Graph, Search, best_parts, least_squares, suspects
 from analyticdag.search.hubs import revisit_hubs
 from analyticdag.search.kernels import Stop
-from analyticdag.search.price import Floor, cautious_price, fair_price, gamma_of
+from analyticdag.search.price import Floor, cautious_price, fair_price
 from analyticdag.search.setting import (
     ScoreName,
     Setting,
     checked_covariance,
     checked_order,
-    default_gamma,
-    edge_price,
     graph_score,
     make_setting,
 )
@@ -118,7 +116,7 @@ def search_orders(
     n_samples: int,
     *,
     score: ScoreName = "unequal",
-    gamma: float | Literal["auto"] = "auto",
+    price: float | None = None,
     min_effect: float | Callable[[FloatArray], float] = 0.0,
     effort: float = 1.0,
     allowed: BoolArray | None = None,
@@ -132,8 +130,8 @@ def search_orders(
 ) -> SearchResult:
     """Search over orders of the variables for the graph with the lowest score.
 
-    `S` is the covariance of n_samples rows. `gamma` is the extended BIC's, "auto" lets the data
-    choose the price of an edge (`price.py`); no edge has a partial correlation below `min_effect`,
+    `S` is the covariance of n_samples rows. `price` is what an edge costs in the score, None lets
+    the data choose it (`price.py`); no edge has a partial correlation below `min_effect`,
     which may be a function of the weights of a first graph, found at a cautious price.
     `effort` is a factor on how often the search may begin anew until its best score has come back.
     `allowed[i, j]` and `required[i, j]` speak about the edge i -> j; required edges stay, and
@@ -146,9 +144,8 @@ def search_orders(
     """
     cov = checked_covariance(S)
     moments = moments or Moments.shared(cov, n_samples)
-    price, automatic = cautious_price(len(cov)), isinstance(gamma, str)
-    if not isinstance(gamma, str):
-        price = edge_price(n_samples, len(cov), gamma)
+    automatic = price is None
+    price = cautious_price(len(cov)) if price is None else price
     least = Floor(min_effect, n_samples, score == "equal")
     setting = make_setting(moments, score, max(price, least.price), allowed, required, max_parents)
     stop = Stop()
@@ -258,15 +255,14 @@ class Work:
         self, setting: Setting, floor: Floor, runs: list[Run], W: FloatArray
     ) -> SearchResult:
         """The best run, with weights W, and what is to be known about it."""
-        n, d, price = self.moments.n_samples, setting.n_nodes, setting.price
-        gamma = (price - np.log(n)) / (4.0 * np.log(max(d, 2)))
+        price = setting.price
         score: ScoreName = "equal" if setting.equal else "unequal"
         return SearchResult(
             weights=W,
             order=runs[0].graph.order,
-            score=graph_score(self.moments, W, score=score, gamma=gamma),
+            score=graph_score(self.moments, W, score=score, price=price),
             price=price,
-            gamma=gamma_of(price, n, d),
+            gamma=gamma_of(price, self.moments.n_samples, setting.n_nodes),
             min_effect=floor.known,
             start=runs[0].label,
             returns=returns(runs),
@@ -353,20 +349,15 @@ def select_parents(
     n_samples: int,
     order: ArrayLike,
     *,
+    price: float,
     score: ScoreName = "unequal",
-    gamma: float | None = None,
     allowed: BoolArray | None = None,
     required: BoolArray | None = None,
     max_parents: int | None = None,
 ) -> FloatArray:
-    """Weights of every node on its parents: those among its predecessors that lower the score.
-
-    `gamma` None is the usual one of the score.
-    """
+    """Weights of every node on its parents: those among its predecessors that lower the score."""
     cov = checked_covariance(S)
     moments = Moments.shared(cov, n_samples)
-    gamma = default_gamma(score) if gamma is None else gamma
-    price = edge_price(n_samples, len(cov), gamma)
     setting = make_setting(moments, score, price, allowed, required, max_parents)
     stop = Stop()
     setting, _ = with_noise(setting, stop)

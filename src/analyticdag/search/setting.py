@@ -2,13 +2,13 @@
 
 The score is a sum over nodes of misfit plus a price per parent:
 
-    unequal variances   sum_j n log(r_j) + price * |pa_j|                    (EBIC, Foygel-Drton)
-    equal variances     n d log(mean_j r_j) + price * (number of edges)      (pooled variance)
+    unequal variances   sum_j n log(r_j) + price * |pa_j|                  (as the extended BIC)
+    equal variances     n d log(mean_j r_j) + price * (number of edges)    (pooled variance)
 
-with price = log n + 4 gamma log d; r_j is the residual variance of node j given its parents.
-The first score does not change when variables are rescaled, so it is evaluated on the correlation
-matrix. The second is not a sum over nodes; with the noise variance fixed at s2 it becomes one,
-sum_j n r_j / s2 + price * |pa_j|, and that sum is what moves are judged by.
+where r_j is the residual variance of node j given its parents. The first score does not change when
+variables are rescaled, so it is evaluated on the correlation matrix. The second is not a sum over
+nodes; with the noise variance fixed at s2 it becomes one, sum_j n r_j / s2 + price * |pa_j|, and
+that sum is what moves are judged by.
 """
 
 from __future__ import annotations
@@ -46,12 +46,7 @@ def default_gamma(score: str) -> float:
     return _GAMMA[score]
 
 
-def edge_price(n_samples: int, n_nodes: int, gamma: float) -> float:
-    """Price of one edge: log n + 4 gamma log d."""
-    return float(np.log(n_samples) + 4.0 * gamma * np.log(n_nodes))
-
-
-def graph_score(moments: Moments, weights: FloatArray, *, score: ScoreName, gamma: float) -> float:
+def graph_score(moments: Moments, weights: FloatArray, *, score: ScoreName, price: float) -> float:
     """Score of a weighted graph on data with these moments; smaller is better.
 
     The unequal-variance score is that of the standardised variables, so that it is the same for
@@ -59,7 +54,7 @@ def graph_score(moments: Moments, weights: FloatArray, *, score: ScoreName, gamm
     """
     d, n = len(weights), moments.samples_of
     residuals = np.maximum(moments.residual_variances(weights), 0.0)
-    paid = edge_price(moments.n_samples, d, gamma) * np.count_nonzero(weights)
+    paid = price * np.count_nonzero(weights)
     if score == "equal":
         pooled = max(np.average(residuals, weights=n), np.finfo(float).tiny)
         return float(n.sum() * np.log(pooled)) + paid
