@@ -7,6 +7,7 @@ import pytest
 
 from analyticdag.extended_bic import edge_price
 from analyticdag.graphs import is_dag, to_cpdag
+from analyticdag.knowledge import EdgeMasks
 from analyticdag.losses import covariance
 from analyticdag.moments import Moments
 from analyticdag.search import graph_score, search_orders
@@ -17,12 +18,10 @@ from analyticdag.simulate import simulate
 N = 1000
 
 
-def task(seed: int, d: int = 20, **known: np.ndarray) -> tuple[Setting, np.ndarray]:
+def task(seed: int, d: int = 20, masks: EdgeMasks | None = None) -> tuple[Setting, np.ndarray]:
     sim = simulate("ER1", n_nodes=d, n_samples=N, standardize=True, seed=seed)
-    price = edge_price(N, d, 0.5)
-    allowed, required = known.get("allowed"), known.get("required")
-    moments = Moments.shared(covariance(sim.data), N)
-    return make_setting(moments, "unequal", price, allowed, required, None), sim.weights != 0.0
+    moments, price = Moments.shared(covariance(sim.data), N), edge_price(N, d, 0.5)
+    return make_setting(moments, "unequal", price, masks), sim.weights != 0.0
 
 
 def score(setting: Setting, graph: np.ndarray) -> float:
@@ -63,9 +62,9 @@ def test_members_of_one_class_have_nothing_to_combine() -> None:
 def test_edges_that_knowledge_fixes_are_not_turned() -> None:
     chain = np.zeros((3, 3), dtype=bool)
     chain[[0, 1], [1, 2]] = True
-    allowed = ~np.eye(3, dtype=bool)
-    allowed[1, 0] = False  # of two edges that could turn together, this one may not
-    setting, _ = task(0, d=3, allowed=allowed)
+    masks = EdgeMasks.free(3)
+    masks.allowed[1, 0] = False  # of two edges that could turn together, this one may not
+    setting, _ = task(0, d=3, masks=masks)
     assert not aligned(setting, chain, chain.T.copy())[1, 0]
 
 

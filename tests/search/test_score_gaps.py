@@ -7,6 +7,7 @@ import pytest
 
 from analyticdag.extended_bic import edge_price
 from analyticdag.graphs import to_cpdag
+from analyticdag.knowledge import EdgeMasks
 from analyticdag.moments import Moments
 from analyticdag.search import search_orders
 from analyticdag.search.gaps import Gaps, edge_gaps
@@ -27,14 +28,15 @@ def problem(request: pytest.FixtureRequest) -> tuple[str, Moments, np.ndarray, n
     return score, moments, found.weights != 0.0, found.order, found.price
 
 
-def gaps_of(problem: tuple[str, Moments, np.ndarray, np.ndarray, float], **known: object) -> Gaps:
+def gaps_of(
+    problem: tuple[str, Moments, np.ndarray, np.ndarray, float], masks: EdgeMasks | None = None
+) -> Gaps:
     score, moments, adjacency, order, price = problem
     noise = 1.0
     if score == "equal":
         found = search_orders(moments.S, N, score="equal", price=PRICE, random_state=0)
         noise = float(np.mean(moments.residual_variances(found.weights)))
-    masks = {"allowed": None, "required": None, "max_parents": None} | known
-    setting = make_setting(moments, score, price, **masks, noise=noise)  # type: ignore[arg-type]
+    setting = make_setting(moments, score, price, masks, noise=noise)  # type: ignore[arg-type]
     return edge_gaps(setting, adjacency, order)
 
 
@@ -102,11 +104,11 @@ def test_required_edges_are_not_judged(
 ) -> None:
     _, _, adjacency, _, _ = problem
     i, j = np.argwhere(adjacency)[0]
-    required = np.zeros_like(adjacency)
-    required[i, j] = True
-    gaps = gaps_of(problem, required=required)
+    masks = EdgeMasks.free(D)
+    masks.required[i, j] = True
+    gaps = gaps_of(problem, masks)
     assert np.isinf(gaps.apart[i, j])
-    assert np.isfinite(gaps.apart[adjacency & ~required]).all()
+    assert np.isfinite(gaps.apart[adjacency & ~masks.required]).all()
 
 
 def test_a_graph_without_edges_has_none(

@@ -96,7 +96,7 @@ class MixedJudge:
     def evidence(self) -> MixedEvidence:
         """Return what speaks for the edges; NaN where one is required."""
         back, price = np.argsort(self.order), self.setting.price
-        sizes, prices = self.setting.sizes[back], self.setting.prices[np.ix_(back, back)]
+        sizes, prices = self.setting.nodes.sizes[back], self.setting.prices[np.ix_(back, back)]
         gaps = gaps_of(self.setting, self.order, self.adjacency, self.open_edges)
         gains = as_single(gaps.apart + prices, np.outer(sizes, sizes))
         joined = np.where(np.isinf(gaps.apart), np.nan, np.sqrt(gains) - np.sqrt(price))
@@ -113,11 +113,9 @@ def mixed_judge(fit: Fit, learned: Learned) -> MixedJudge | None:
     if not is_judged(fit, learned):
         return None
     seen, price = BlockTable.of(fit, learned), learned.trace.edge_price(learned.loss.name)
-    table, masks = seen.table, seen.table.masks
-    known = masks.allowed, masks.required, masks.max_parents
-    setting = make_block_setting(seen.moments, seen.sizes, price, *known)
+    setting = make_block_setting(seen.moments, seen.sizes, price, seen.table.masks)
     adjacency = learned.finished.adjacency
-    return MixedJudge(setting, table.order, adjacency, fit.open_edges(adjacency))
+    return MixedJudge(setting, seen.table.order, adjacency, fit.open_edges(adjacency))
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,8 +135,7 @@ class CountJudge:
         if not is_judged(fit, learned):
             return None
         table, price = SearchTable.of(fit), learned.trace.edge_price(learned.loss.name)
-        known = vars(table.masks)  # allowed, required, max_parents
-        setting = make_count_setting(counts.in_order(table.order), price, **known)
+        setting = make_count_setting(counts.in_order(table.order), price, table.masks)
         adjacency = learned.finished.adjacency
         return cls(setting, table.order, adjacency, fit.open_edges(adjacency))
 
@@ -188,7 +185,7 @@ class NodeLadderTask(LadderTask, ABC):
             starts=starts,
             price=price,
             effort=0.0,  # from these starts alone
-            **vars(self.masks.in_order(order)),  # allowed, required, max_parents
+            masks=self.masks.in_order(order),
             random_state=self.seed,
             n_jobs=self.n_jobs,
         )

@@ -73,7 +73,7 @@ def counts_instead(fit: Fit, additive: BoolArray) -> Read | None:
         price=options.price(counts.n_samples, len(table.order)),
         min_effect=least,
         effort=options.effort,
-        **vars(table.masks),  # allowed, required, max_parents
+        masks=table.masks,
         random_state=table.seed,
         n_jobs=options.n_jobs,
         progress=logger.info if options.verbose else None,

@@ -131,14 +131,14 @@ class LadderTask:
         self, price: float, order: IntArray, starts: dict[str, IntArray]
     ) -> tuple[Rung, IntArray]:
         """Search at a price; the rung, and the order to go on from."""
-        moments, masks = self.moments.in_order(order), self.masks.in_order(order)
+        moments = self.moments.in_order(order)
         found = search_orders(
             moments.S,
             moments.n_samples,
             score="equal" if self.loss.score == "equal" else "unequal",
             price=price,
             effort=0.0,  # from these starts alone
-            **vars(masks),  # allowed, required, max_parents
+            masks=self.masks.in_order(order),
             moments=moments,
             starts=starts,
             random_state=self.seed,

@@ -151,7 +151,7 @@ class EdgeJudge:
             self.moments.in_order(self.order),
             "unequal" if self.noise is None else "equal",
             self.price,
-            **vars(self.masks.in_order(self.order)),  # allowed, required, max_parents
+            self.masks.in_order(self.order),
             noise=1.0 if self.noise is None else self.noise,
         )
         gaps, edges = gaps_of(setting, self.order, self.adjacency, self.open_edges), self.adjacency

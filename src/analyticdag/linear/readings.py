@@ -230,7 +230,7 @@ def _blocks(
         price=price,
         min_effect=min_effect,
         effort=effort or 0.0,
-        **vars(table.masks),  # allowed, required, max_parents
+        masks=table.masks,
         random_state=table.seed,
         n_jobs=options.n_jobs,
         progress=logger.info if options.verbose else None,

@@ -168,7 +168,7 @@ def _search(
     min_effect: float | Callable[[FloatArray], float],
     effort: float,
 ) -> SearchResult:
-    options, masks, moments = fit.options, table.masks, table.moments
+    options, moments = fit.options, table.moments
     assert loss.score is not None
     search = partial(
         search_orders,
@@ -178,7 +178,7 @@ def _search(
         price=price,
         min_effect=min_effect,
         effort=effort,
-        **vars(masks),  # allowed, required, max_parents
+        masks=table.masks,
         moments=moments,
         starts=starts,
         random_state=table.seed,

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
+from analyticdag.knowledge import EdgeMasks
 from analyticdag.moments import Moments
 from analyticdag.search import kernels
 from analyticdag.search.blocks import BlockResult, block_result
@@ -210,23 +211,17 @@ class CountSetting(Setting):
 
 
 def make_count_setting(
-    counts: LevelCounts,
-    price: float | None,
-    allowed: BoolArray | None,
-    required: BoolArray | None,
-    max_parents: int | None,
+    counts: LevelCounts, price: float | None = None, masks: EdgeMasks | None = None
 ) -> CountSetting:
     """Check what is known about the edges, and return all that a search needs.
 
     The price is that of an edge between yes/no nodes; None: as the number of nodes says.
     """
     d, n = len(counts.levels), counts.n_samples
-    forbidden, needed = checked_knowledge(allowed, required, max_parents, d)
-    limit = d if max_parents is None else max_parents
-    cap = max(limit, 0 if needed is None else int(needed.sum(axis=0).max()))
+    forbidden, required, cap = checked_knowledge(masks, d, d)
     naming = 2.0 * math.log(d) if price is None else max(price - counts.single, 0.0)
     moments = Moments.shared(np.eye(d), n)
-    return CountSetting(moments, forbidden, needed, naming, None, cap, counts=counts)
+    return CountSetting(moments, forbidden, required, naming, None, cap, counts=counts)
 
 
 def search_counts(
@@ -236,9 +231,7 @@ def search_counts(
     price: float | None = None,
     min_effect: float = 0.0,
     effort: float = 1.0,
-    allowed: BoolArray | None = None,
-    required: BoolArray | None = None,
-    max_parents: int | None = None,
+    masks: EdgeMasks | None = None,
     random_state: int | None = None,
     n_jobs: int | None = None,
     progress: Callable[[str], None] | None = None,
@@ -251,7 +244,7 @@ def search_counts(
     d, n = len(counts.levels), counts.n_samples
     price = counts.single + 2.0 * math.log(d) if price is None else price
     price = max(price, effect_price(checked_effect(min_effect), n, equal=False))
-    setting = make_count_setting(counts, price, allowed, required, max_parents)
+    setting = make_count_setting(counts, price, masks)
     stop, tell = kernels.Stop(), progress or silent
     work = Work(setting.moments, dict(starts), random_state, n_jobs, effort, tell, stop)
     tell(f"search over {d} discrete nodes by counts, from {', '.join(starts)}")

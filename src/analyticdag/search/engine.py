@@ -18,9 +18,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from analyticdag._threads import in_threads
-from analyticdag._typing import BoolArray, FloatArray, IntArray
+from analyticdag._typing import FloatArray, IntArray
 from analyticdag.extended_bic import gamma_of
 from analyticdag.graphs import topological_order
+from analyticdag.knowledge import EdgeMasks
 from analyticdag.least_squares import weights_of
 from analyticdag.moments import Moments
 from analyticdag.orders import consistent_order
@@ -119,9 +120,7 @@ def search_orders(
     price: float | None = None,
     min_effect: float | Callable[[FloatArray], float] = 0.0,
     effort: float = 1.0,
-    allowed: BoolArray | None = None,
-    required: BoolArray | None = None,
-    max_parents: int | None = None,
+    masks: EdgeMasks | None = None,
     moments: Moments | None = None,
     starts: Mapping[str, ArrayLike] | None = None,
     random_state: int | None = None,
@@ -134,8 +133,8 @@ def search_orders(
     the data choose it (`price.py`); no edge has a partial correlation below `min_effect`,
     which may be a function of the weights of a first graph, found at a cautious price.
     `effort` is a factor on how often the search may begin anew until its best score has come back.
-    `allowed[i, j]` and `required[i, j]` speak about the edge i -> j; required edges stay, and
-    orders respect them. `moments` gives nodes covariances of their own, where interventions left
+    `masks` say which edges may and must be there; required ones stay, and orders respect them.
+    `moments` gives nodes covariances of their own, where interventions left
     some of the rows out of their equations. `starts` maps labels to orders to start from (None:
     cheap ones); equal variances add an order of their own.
     `n_jobs` threads are used, all processors if None; the result does not depend on it. `progress`
@@ -147,7 +146,7 @@ def search_orders(
     automatic = price is None
     price = cautious_price(len(cov)) if price is None else price
     least = Floor(min_effect, n_samples, score == "equal")
-    setting = make_setting(moments, score, max(price, least.price), allowed, required, max_parents)
+    setting = make_setting(moments, score, max(price, least.price), masks)
     stop = Stop()
     setting, layered = with_noise(setting, stop)
     if layered is not None:
@@ -351,14 +350,12 @@ def select_parents(
     *,
     price: float,
     score: ScoreName = "unequal",
-    allowed: BoolArray | None = None,
-    required: BoolArray | None = None,
-    max_parents: int | None = None,
+    masks: EdgeMasks | None = None,
 ) -> FloatArray:
     """Weights of every node on its parents: those among its predecessors that lower the score."""
     cov = checked_covariance(S)
     moments = Moments.shared(cov, n_samples)
-    setting = make_setting(moments, score, price, allowed, required, max_parents)
+    setting = make_setting(moments, score, price, masks)
     stop = Stop()
     setting, _ = with_noise(setting, stop)
     start = consistent_order(checked_order(order, len(cov), "order"), setting.required)

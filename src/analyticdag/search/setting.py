@@ -24,6 +24,7 @@ from analyticdag._parameters import shown, whole
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag._validation import check_symmetric, correlations, covariance_matrix
 from analyticdag.errors import KnowledgeError, ParameterError
+from analyticdag.knowledge import EdgeMasks
 from analyticdag.least_squares import Regressions, regressions_of
 from analyticdag.moments import Moments
 from analyticdag.search import kernels
@@ -164,9 +165,7 @@ def make_setting(
     moments: Moments,
     score: ScoreName,
     price: float,
-    allowed: BoolArray | None,
-    required: BoolArray | None,
-    max_parents: int | None,
+    masks: EdgeMasks | None = None,
     *,
     noise: float = 1.0,
 ) -> Setting:
@@ -176,19 +175,15 @@ def make_setting(
     """
     default_gamma(score)  # refuses an unknown score
     d = len(moments.of)
-    forbidden, needed = checked_knowledge(allowed, required, max_parents, d)
-    most = 0 if needed is None else int(needed.sum(axis=0).max())
-    cap = max(0, min(d - 1, int(moments.samples_of.min()) - 2))
-    if max_parents is not None:
-        cap = min(cap, max_parents)
-    cap = max(cap, most)
+    most = max(0, min(d - 1, int(moments.samples_of.min()) - 2))
+    forbidden, required, cap = checked_knowledge(masks, d, most)
     if score == "equal":
-        return Setting(moments, forbidden, needed, price, noise, cap)
+        return Setting(moments, forbidden, required, price, noise, cap)
     matrices = [correlations(S) for S in moments.covariances]
     standardised = replace(
         moments, covariances=matrices[0][None] if len(matrices) == 1 else np.array(matrices)
     )
-    return Setting(standardised, forbidden, needed, price, None, cap)
+    return Setting(standardised, forbidden, required, price, None, cap)
 
 
 def checked_covariance(S: ArrayLike) -> FloatArray:
@@ -210,29 +205,29 @@ def checked_order(order: ArrayLike, n_nodes: int, label: str) -> IntArray:
 
 
 def checked_knowledge(
-    allowed: BoolArray | None, required: BoolArray | None, max_parents: int | None, n_nodes: int
-) -> tuple[BoolArray | None, BoolArray | None]:
-    """Forbidden and required edges as (d, d) masks without contradictions; None for none."""
-    shape = (n_nodes, n_nodes)
-    forbidden = None if allowed is None else ~_mask(allowed, shape, "allowed")
-    needed = None if required is None else _mask(required, shape, "required")
-    if max_parents is not None:
-        max_parents = whole("max_parents", max_parents, 0, what="None, or a whole number")
-    if needed is not None and needed.any():
-        _check_required(needed, forbidden, max_parents)
-    else:
-        needed = None
+    masks: EdgeMasks | None, n_nodes: int, most: int
+) -> tuple[BoolArray | None, BoolArray | None, int]:
+    """Forbidden and required edges without contradictions, None for none; and the cap of parents.
+
+    `most` is the cap where nothing else is known; required parents may be more.
+    """
+    if masks is None:
+        return None, None, most
+    forbidden = ~_mask(masks.allowed, n_nodes, "allowed")
+    required, limit = _mask(masks.required, n_nodes, "required"), masks.max_parents
+    if limit is not None:
+        most = min(most, whole("max_parents", limit, 0, what="None, or a whole number"))
+    needed = required if required.any() else None
+    if needed is not None:
+        _check_required(needed, forbidden, limit)
+        most = max(most, int(needed.sum(axis=0).max()))
     # No node is its own parent, whatever the mask says.
-    if forbidden is not None and not (forbidden.sum() - np.diag(forbidden).sum()):
-        forbidden = None
-    return forbidden, needed
+    any_forbidden = forbidden.sum() > np.diag(forbidden).sum()
+    return forbidden if any_forbidden else None, needed, most
 
 
-def _check_required(needed: BoolArray, forbidden: BoolArray | None, limit: int | None) -> None:
-    refused = np.eye(len(needed), dtype=np.bool_)
-    if forbidden is not None:
-        refused |= forbidden
-    clash = np.argwhere(needed & refused)
+def _check_required(needed: BoolArray, forbidden: BoolArray, limit: int | None) -> None:
+    clash = np.argwhere(needed & (forbidden | np.eye(len(needed), dtype=np.bool_)))
     if len(clash) > 0:
         i, j = clash[0].tolist()
         raise KnowledgeError(
@@ -243,8 +238,8 @@ def _check_required(needed: BoolArray, forbidden: BoolArray | None, limit: int |
         raise KnowledgeError(f"node {node} has more required parents than max_parents={limit}.")
 
 
-def _mask(values: BoolArray, shape: tuple[int, int], name: str) -> BoolArray:
-    mask = np.ascontiguousarray(values, dtype=np.bool_)
+def _mask(values: BoolArray, n_nodes: int, name: str) -> BoolArray:
+    mask, shape = np.ascontiguousarray(values, dtype=np.bool_), (n_nodes, n_nodes)
     if mask.shape != shape:
         raise ParameterError(f"{name} must be a boolean {shape} mask; got shape {mask.shape}.")
     return mask
