@@ -44,7 +44,8 @@ from analyticdag.search.steps.local import DRAWS
 # seeds: 50 rows of 200 nodes 34 errors instead of 50; 100 of 400 20.5 instead of 21.5; 200 of 800
 # the same graph for seven times the time.
 FEW_ROWS_NODES = 500
-# How many of the starts go on to the iterated search; and in graphs of so many nodes or more.
+# How many of the starts go on to the iterated search; and in graphs of so many nodes or more. What
+# four are worth is said below.
 ITERATED, ITERATED_LARGE = 4, 2
 LARGE = 200
 # The iterated search runs in rounds of d / 2 disturbances, until a round gains nothing. It begins
@@ -58,7 +59,8 @@ FURTHER_STARTS = 4
 COMBINED = "combined"  # label of runs that began with the best parts of others
 # Scores of runs that met in one class differ by rounding only.
 SAME = 1e-9
-# Effects are weak where they speak for a price this much lower.
+# Effects are weak where they speak for a price this much lower. As first written; no trial of other
+# values is on record.
 NOTICEABLE = 0.5
 # Starts that meet in one graph differ by rounding, which must not rank them: decimals that count.
 TIES = 6

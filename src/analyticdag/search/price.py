@@ -46,7 +46,8 @@ ACCIDENTS = 0.02
 # Share of accidents among the edges that just pay the fair price. Not a half: a false edge spoils
 # directions around it, too. Own seeds, docs/design/order-search.md.
 FALSE = 0.2
-# Weak effects are counted from the border up to this many times its size.
+# Weak effects are counted from the border up to this many times its size. Windows of 1.4 to 2 were
+# compared together with FALSE (docs/design/order-search.md).
 WINDOW = 1.5
 # No price is below three standard errors, squared, unless the cautious one is: with a handful of
 # columns there are too few edges to tell how common weak ones are. For the same reason an automatic

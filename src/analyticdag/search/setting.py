@@ -33,7 +33,8 @@ from analyticdag.search.steps.given import COLLINEAR, PATIENT
 ScoreName: TypeAlias = Literal["unequal", "equal"]
 
 # With equal variances: how many faint parents a regression may take that is only tried. What a node
-# cannot explain must not be explained by hundreds of accidents.
+# cannot explain must not be explained by hundreds of accidents. As first written; no trial of other
+# values is on record.
 TRIED_PATIENCE = 2
 # The extended BIC's gamma as it is usual, for graphs that are given and for other programs. The
 # search lets the data choose (`price.py`).
