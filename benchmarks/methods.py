@@ -24,12 +24,13 @@ from analyticdag._typing import FloatArray
 from analyticdag.baselines import BASELINES
 from analyticdag.candidates import candidate_mask
 from analyticdag.errors import ParameterError
+from analyticdag.extended_bic import edge_price
 from analyticdag.linear import AnalyticDAG
 from analyticdag.linear.options import solver_with
 from analyticdag.optimize.adam import Adam
 from analyticdag.optimize.path import schedule_of
 from analyticdag.optimize.schedule import Schedule
-from analyticdag.search import default_gamma, edge_penalty
+from analyticdag.search import default_gamma
 from benchmarks.nonlinear import dagma_nonlinear, nonlinear
 from benchmarks.optional import optional
 from benchmarks.parts import composed_path, search_from, start_alone
@@ -128,7 +129,7 @@ def _flop(
     """FLOP charges lambda_bic·log n for an edge; "ebic" makes that the price our search charges."""
     if lambda_bic == "ebic":
         n, d = X.shape
-        lambda_bic = edge_penalty(n, d, default_gamma("unequal")) / math.log(n)
+        lambda_bic = edge_price(n, d, default_gamma("unequal")) / math.log(n)
     graph = optional("flopsearch", "flopsearch").flop(X, lambda_bic, restarts=restarts)
     return np.asarray(graph != 0, dtype=float)
 

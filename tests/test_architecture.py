@@ -49,6 +49,7 @@ LAYERS: list[set[str]] = [
         "knowledge",
         "candidates",
         "orders",
+        "extended_bic",
     },
     {"simulate", "metrics", "datasets"},
     {"optimize", "search", "noise_shape"},

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import subprocess
 import sys
@@ -53,9 +54,11 @@ def search_of(score: str, S: np.ndarray, n: int, threads: int) -> tuple[np.ndarr
     """The weights that the search ends with, and their score."""
     from analyticdag.search import search_orders
 
-    # Older searches did not begin anew from random orders.
-    same = {"effort": 0.0} if "effort" in signature(search_orders).parameters else {}
-    found = search_orders(S, n, score=score, gamma=1.0, random_state=0, n_jobs=threads, **same)
+    known, dear = signature(search_orders).parameters, math.log(n) + 4.0 * math.log(len(S))
+    # Older searches took the extended BIC's gamma, and did not begin anew from random orders.
+    same = {"price": dear} if "price" in known else {"gamma": 1.0}
+    same |= {"effort": 0.0} if "effort" in known else {}
+    found = search_orders(S, n, score=score, random_state=0, n_jobs=threads, **same)
     return found.weights, found.score
 
 

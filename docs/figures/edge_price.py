@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from analyticdag.extended_bic import edge_price
 from analyticdag.losses import covariance
 from analyticdag.metrics import compare
 from analyticdag.search import search_orders
@@ -49,8 +50,9 @@ def weak(d: int, n: int, seed: int) -> Drawn:
 def errors(drawn: Drawn) -> list[int]:
     """Return the SHD-CPDAG of each gamma."""
     W, X = drawn
-    S, n = covariance(X), len(X)
-    found = [search_orders(S, n, gamma=gamma, random_state=0).weights for gamma in GAMMAS]
+    S, (n, d) = covariance(X), X.shape
+    prices = [None if gamma == "auto" else edge_price(n, d, gamma) for gamma in GAMMAS]
+    found = [search_orders(S, n, price=price, random_state=0).weights for price in prices]
     return [compare(W, weights).shd_cpdag for weights in found]
 
 

@@ -31,6 +31,7 @@ from analyticdag._typing import FloatArray, IntArray
 from analyticdag._validation import check_table
 from analyticdag.acyclicity import Acyclicity
 from analyticdag.errors import ParameterError
+from analyticdag.extended_bic import MODERATE, edge_price
 from analyticdag.functions import Exponential, Inverse, Truncated
 from analyticdag.graphs import nearest_dag
 from analyticdag.linear import AnalyticDAG
@@ -114,7 +115,7 @@ def notears(
     return nearest_dag(np.where(np.abs(W) >= w_threshold, W, 0.0))[0]
 
 
-def conditional_variance(X: FloatArray, *, gamma: float = 0.5) -> FloatArray:
+def conditional_variance(X: FloatArray, *, gamma: float = MODERATE) -> FloatArray:
     """Each time the node of least variance given those before it; parents selected by BIC.
 
     Under equal noise variances and known scale this alone is nearly the whole answer.
@@ -123,7 +124,7 @@ def conditional_variance(X: FloatArray, *, gamma: float = 0.5) -> FloatArray:
     return _selected_weights(S, len(X), conditional_variance_order(S), gamma)
 
 
-def sort_and_regress(X: FloatArray, *, gamma: float = 0.5) -> FloatArray:
+def sort_and_regress(X: FloatArray, *, gamma: float = MODERATE) -> FloatArray:
     """Nodes sorted by their variance, parents selected by BIC (Reisach et al. 2021)."""
     S = _covariance(X)
     return _selected_weights(S, len(X), variance_order(S), gamma)
@@ -189,4 +190,4 @@ def _selected_weights(S: FloatArray, n: int, order: IntArray, gamma: float) -> F
     """Regress every node on parents selected among its predecessors."""
     if gamma < 0:
         raise ParameterError(f"gamma must be at least 0, not {gamma!r}")
-    return select_parents(S, n, order, gamma=gamma)
+    return select_parents(S, n, order, price=edge_price(n, len(S), gamma))

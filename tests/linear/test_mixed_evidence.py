@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from analyticdag import AnalyticDAG, Knowledge
 from analyticdag.fitting.edges import FixedBy
 from analyticdag.graphs import is_dag, topological_order
 from analyticdag.io import load_run, record_of, save_run
+from analyticdag.knowledge import EdgeMasks
 from analyticdag.moments import Moments
 from analyticdag.search.blocks import make_block_setting, search_blocks
 from analyticdag.search.gaps import edge_gaps
@@ -74,18 +76,18 @@ def blocks() -> tuple[Moments, np.ndarray]:
 
 def test_gaps_are_those_of_searches_without_the_edge() -> None:
     moments, sizes = blocks()
-    starts = {"a": np.arange(4), "b": np.arange(4)[::-1]}
-    best = search_blocks(moments, sizes, starts=starts, gamma=0.0, random_state=0)
-    setting = make_block_setting(moments, sizes, best.price, None, None, None)
+    starts, price = {"a": np.arange(4), "b": np.arange(4)[::-1]}, math.log(moments.n_samples)
+    best = search_blocks(moments, sizes, starts=starts, price=price, random_state=0)
+    setting = make_block_setting(moments, sizes, best.price)
     gaps = edge_gaps(setting, best.adjacency, topological_order(best.adjacency))
     exact = []
     for i, j in np.argwhere(best.adjacency).tolist():
         for gap, pairs in ((gaps.apart, [(i, j), (j, i)]), (gaps.turned, [(i, j)])):
-            allowed = np.ones((4, 4), bool)
+            masks = EdgeMasks.free(4)
             for pair in pairs:
-                allowed[pair] = False
+                masks.allowed[pair] = False
             other = search_blocks(
-                moments, sizes, starts=starts, gamma=0.0, allowed=allowed, random_state=0
+                moments, sizes, starts=starts, price=price, masks=masks, random_state=0
             )
             # A short search may end above the best detour, never below.
             assert gap[i, j] >= other.score - best.score - 1e-4

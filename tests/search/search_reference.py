@@ -53,26 +53,26 @@ def conditional(S, given):
     return S - S[:, given] @ np.linalg.solve(S[np.ix_(given, given)], S[given])
 
 
-def node_score(S, n, penalty, node, parents, equal):
+def node_score(S, n, price, node, parents, equal):
     r = residual(S, node, parents)
-    return n * (r if equal else np.log(r)) + penalty * len(list(parents))
+    return n * (r if equal else np.log(r)) + price * len(list(parents))
 
 
-def grow_shrink(S, n, penalty, node, candidates, equal=False, required=()):
+def grow_shrink(S, n, price, node, candidates, equal=False, required=()):
     """Add the best candidate while it pays, drop the worst parent while that pays, repeat."""
     parents = set(required)
     while True:
-        start = node_score(S, n, penalty, node, parents, equal)
+        start = node_score(S, n, price, node, parents, equal)
         for step in ("add", "drop"):
             while True:
-                now = node_score(S, n, penalty, node, parents, equal)
+                now = node_score(S, n, price, node, parents, equal)
                 pool = set(candidates) - parents if step == "add" else parents - set(required)
                 change = {
-                    p: node_score(S, n, penalty, node, parents ^ {p}, equal) - now for p in pool
+                    p: node_score(S, n, price, node, parents ^ {p}, equal) - now for p in pool
                 }
                 best = min(change, key=change.get, default=None)
                 if best is None or change[best] >= -1e-9:
                     break
                 parents ^= {best}
-        if node_score(S, n, penalty, node, parents, equal) >= start - 1e-9:
+        if node_score(S, n, price, node, parents, equal) >= start - 1e-9:
             return parents

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import chi2
 from search_reference import use_kernels
 
+from analyticdag.extended_bic import edge_price
 from analyticdag.graphs import is_dag, to_cpdag
+from analyticdag.knowledge import EdgeMasks
 from analyticdag.moments import Moments
 from analyticdag.search import block_prices, search_blocks, search_orders
 from analyticdag.search.blocks import make_block_setting
@@ -19,10 +23,11 @@ from analyticdag.simulate import simulate
 def test_blocks_of_one_column_give_the_graph_of_the_columns(seed: int) -> None:
     drawn = simulate("ER2", n_nodes=10, n_samples=500, seed=seed, standardize=True)
     S = np.cov(drawn.data.T, bias=True)
-    columns = search_orders(S, 500, gamma=0.5, random_state=0)
+    price = edge_price(500, 10, 0.5)
+    columns = search_orders(S, 500, price=price, random_state=0)
     starts = {"a": np.arange(10), "b": np.arange(10)[::-1]}
     blocks = search_blocks(
-        Moments.shared(S, 500), np.ones(10, np.int64), starts=starts, gamma=0.5, random_state=0
+        Moments.shared(S, 500), np.ones(10, np.int64), starts=starts, price=price, random_state=0
     )
     assert blocks.score <= columns.score + 1e-6 * abs(columns.score)
     np.testing.assert_array_equal(to_cpdag(blocks.adjacency), to_cpdag(columns.weights != 0.0))
@@ -44,7 +49,7 @@ def test_blocks_enter_and_leave_together() -> None:
     assert is_dag(found.adjacency)
     joined = found.adjacency | found.adjacency.T
     assert {tuple(pair) for pair in np.argwhere(np.triu(joined)).tolist()} == {(0, 1), (1, 2)}
-    setting = make_block_setting(moments, sizes, found.price, None, None, None)
+    setting = make_block_setting(moments, sizes, found.price)
     gains = setting.gains(found.adjacency)[found.adjacency]
     assert (gains > block_prices(found.price, sizes)[0, 1]).all()
 
@@ -53,7 +58,7 @@ def test_blocks_enter_and_leave_together() -> None:
 def test_moves_keep_the_scores_of_determinants(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     kernels = use_kernels(kind, monkeypatch)
     moments, sizes = drawn_blocks(200)
-    setting = make_block_setting(moments, sizes, 2.0, None, None, None)
+    setting = make_block_setting(moments, sizes, 2.0)
     rng, stop = np.random.default_rng(1), kernels.Stop()
     search, rules = open_search(setting, rng.permutation(4), stop), setting.rules()
     own, ends = np.array([log_det(moments.S, block) for block in columns_of(sizes)]), []
@@ -80,13 +85,11 @@ def log_det(S: np.ndarray, block: np.ndarray) -> float:
 
 def test_knowledge_is_obeyed() -> None:
     moments, sizes = drawn_blocks()
-    allowed, required = np.ones((4, 4), bool), np.zeros((4, 4), bool)
-    allowed[0, 1] = allowed[1, 0] = False
-    required[3, 0] = True
-    found = search_blocks(
-        moments, sizes, starts={"r": np.arange(4)}, allowed=allowed, required=required,
-        max_parents=1, random_state=0,
-    )  # fmt: skip
+    masks = replace(EdgeMasks.free(4), max_parents=1)
+    masks.allowed[0, 1] = masks.allowed[1, 0] = False
+    masks.required[3, 0] = True
+    starts = {"r": np.arange(4)}
+    found = search_blocks(moments, sizes, starts=starts, masks=masks, random_state=0)
     assert not found.adjacency[0, 1]
     assert not found.adjacency[1, 0]
     assert found.adjacency[3, 0]
@@ -112,7 +115,7 @@ def test_units_change_nothing() -> None:
     )
     np.testing.assert_array_equal(found.adjacency, again.adjacency)
     gains = [
-        make_block_setting(one, sizes, found.price, None, None, None).gains(found.adjacency)
+        make_block_setting(one, sizes, found.price).gains(found.adjacency)
         for one in (moments, moments.scaled(1.0 / units))
     ]
     np.testing.assert_allclose(*gains, rtol=1e-6)

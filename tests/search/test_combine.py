@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from analyticdag.extended_bic import edge_price
 from analyticdag.graphs import is_dag, to_cpdag
+from analyticdag.knowledge import EdgeMasks
 from analyticdag.losses import covariance
 from analyticdag.moments import Moments
 from analyticdag.search import graph_score, search_orders
@@ -13,23 +15,20 @@ from analyticdag.search.graph import aligned, best_parts
 from analyticdag.search.setting import Setting, make_setting
 from analyticdag.simulate import simulate
 
-GAMMA = 0.5
 N = 1000
 
 
-def task(seed: int, d: int = 20, **known: np.ndarray) -> tuple[Setting, np.ndarray]:
+def task(seed: int, d: int = 20, masks: EdgeMasks | None = None) -> tuple[Setting, np.ndarray]:
     sim = simulate("ER1", n_nodes=d, n_samples=N, standardize=True, seed=seed)
-    price = np.log(N) + 4.0 * GAMMA * np.log(d)
-    allowed, required = known.get("allowed"), known.get("required")
-    moments = Moments.shared(covariance(sim.data), N)
-    return make_setting(moments, "unequal", price, allowed, required, None), sim.weights != 0.0
+    moments, price = Moments.shared(covariance(sim.data), N), edge_price(N, d, 0.5)
+    return make_setting(moments, "unequal", price, masks), sim.weights != 0.0
 
 
 def score(setting: Setting, graph: np.ndarray) -> float:
     from analyticdag.least_squares import weights_on_parents
 
     W = weights_on_parents(setting.moments, graph)
-    return graph_score(setting.moments, W, score="unequal", gamma=GAMMA)
+    return graph_score(setting.moments, W, score="unequal", price=setting.price)
 
 
 def scrambled(graph: np.ndarray, nodes: range, rng: np.random.Generator) -> np.ndarray:
@@ -63,16 +62,16 @@ def test_members_of_one_class_have_nothing_to_combine() -> None:
 def test_edges_that_knowledge_fixes_are_not_turned() -> None:
     chain = np.zeros((3, 3), dtype=bool)
     chain[[0, 1], [1, 2]] = True
-    allowed = ~np.eye(3, dtype=bool)
-    allowed[1, 0] = False  # of two edges that could turn together, this one may not
-    setting, _ = task(0, d=3, allowed=allowed)
+    masks = EdgeMasks.free(3)
+    masks.allowed[1, 0] = False  # of two edges that could turn together, this one may not
+    setting, _ = task(0, d=3, masks=masks)
     assert not aligned(setting, chain, chain.T.copy())[1, 0]
 
 
 def test_a_search_is_never_worse_for_combining() -> None:
     sim = simulate("UD1.5", n_nodes=60, n_samples=N, effects=(0.02, 2.0), seed=0)
     S = covariance(sim.data)
-    found = search_orders(S, N, gamma=GAMMA, random_state=0)
+    found = search_orders(S, N, price=edge_price(N, 60, 0.5), random_state=0)
     alone = [c.iterated for c in found.contributions if not c.start.startswith("combined")]
     assert min(c.iterated for c in found.contributions) <= min(alone)
     assert any(c.start.startswith("combined") for c in found.contributions)

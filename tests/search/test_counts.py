@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy.special import gammaln, logsumexp
 from search_reference import use_kernels
 
 from analyticdag.graphs import is_dag, to_cpdag, topological_order
+from analyticdag.knowledge import EdgeMasks
 from analyticdag.search.counts import LevelCounts, make_count_setting, search_counts
 from analyticdag.search.engine import open_search
 from analyticdag.search.steps.counts import cost
@@ -25,7 +27,7 @@ def drawn(n: int = 600, nodes: int = 6, seed: int = 0) -> tuple[np.ndarray, np.n
     return graph, draw_by_tables(graph, n, 0.5, rng)
 
 
-def defined(levels: np.ndarray, node: int, parents: list[int], penalty: float) -> float:
+def defined(levels: np.ndarray, node: int, parents: list[int], price: float) -> float:
     """The score by its definition, a row after the other."""
     together: dict[tuple[int, ...], dict[int, int]] = {}
     for row in levels.tolist():
@@ -37,7 +39,7 @@ def defined(levels: np.ndarray, node: int, parents: list[int], penalty: float) -
     kinds, n = levels.max(axis=0) + 1.0, float(len(levels))
     states = float(np.prod(kinds[parents]))
     paid = cost(n, states * kinds[node]) - cost(n, states)
-    return -2.0 * total + 2.0 * paid + penalty * len(parents)
+    return -2.0 * total + 2.0 * paid + price * len(parents)
 
 
 def exact_cost(n: int, shares: int) -> float:
@@ -75,7 +77,7 @@ def test_moves_keep_the_scores_of_the_definition(
 ) -> None:
     kernels = use_kernels(kind, monkeypatch)
     _, levels = drawn(80, 5)
-    setting = make_count_setting(LevelCounts.of(levels), 6.0, None, None, None)
+    setting = make_count_setting(LevelCounts.of(levels), 6.0)
     rng, stop = np.random.default_rng(1), kernels.Stop()
     search, rules = open_search(setting, rng.permutation(5), stop), setting.rules()
     ends = []
@@ -85,7 +87,7 @@ def test_moves_keep_the_scores_of_the_definition(
         graph = search.graph
         assert graph.value.sum() - before == pytest.approx(change, abs=1e-5)
         scores = [
-            defined(levels, j, np.flatnonzero(graph.adjacency[:, j]).tolist(), setting.penalty)
+            defined(levels, j, np.flatnonzero(graph.adjacency[:, j]).tolist(), setting.price)
             for j in range(5)
         ]
         np.testing.assert_allclose(graph.value, scores, rtol=1e-9, atol=1e-6)
@@ -96,7 +98,7 @@ def test_moves_keep_the_scores_of_the_definition(
 
 def test_equivalent_graphs_have_the_same_score() -> None:
     _, levels = drawn()
-    setting = make_count_setting(LevelCounts.of(levels), None, None, None, None)
+    setting = make_count_setting(LevelCounts.of(levels))
     chain = np.zeros((6, 6), bool)
     chain[0, 1] = chain[1, 2] = True
     others = [chain.T, np.zeros((6, 6), bool)]
@@ -110,7 +112,7 @@ def test_no_order_of_four_nodes_has_a_better_graph(seed: int) -> None:
     _, levels = drawn(400, 4, seed)
     counts = LevelCounts.of(levels)
     found = search_counts(counts, starts={"a": np.arange(4)}, random_state=0, n_jobs=1)
-    setting = make_count_setting(counts, found.price, None, None, None)
+    setting = make_count_setting(counts, found.price)
     best = np.inf
     for order in permutations(range(4)):
         total = 0.0
@@ -129,9 +131,9 @@ def test_parents_that_act_only_together_are_found() -> None:
     levels = np.column_stack([a, b, (a ^ b) ^ (rng.random(3000) < 0.1)])
     found = search_counts(LevelCounts.of(levels), starts={"a": np.arange(3)}, random_state=0)
     assert (found.adjacency | found.adjacency.T).sum() == 4
-    allowed = np.zeros((3, 3), bool)
-    allowed[:2, 2] = True
-    known = search_counts(LevelCounts.of(levels), starts={"a": np.arange(3)}, allowed=allowed)
+    masks = EdgeMasks(np.zeros((3, 3), bool), np.zeros((3, 3), bool))
+    masks.allowed[:2, 2] = True
+    known = search_counts(LevelCounts.of(levels), starts={"a": np.arange(3)}, masks=masks)
     assert known.adjacency.tolist() == [[0, 0, 1], [0, 0, 1], [0, 0, 0]]
 
 
@@ -171,20 +173,18 @@ def test_neither_threads_nor_the_order_of_nodes_change_the_class() -> None:
 def test_knowledge_is_obeyed_and_prices_too() -> None:
     graph, levels = drawn(2000)
     i, j = np.argwhere(graph)[0].tolist()
-    allowed, required = np.ones((6, 6), bool), np.zeros((6, 6), bool)
-    allowed[i, j] = allowed[j, i] = False
+    masks = replace(EdgeMasks.free(6), max_parents=1)
+    masks.allowed[i, j] = masks.allowed[j, i] = False
     free = next(p for p in permutations(range(6), 2) if not (graph | graph.T)[p] and p != (i, j))
-    required[free] = True
+    masks.required[free] = True
     counts, starts = LevelCounts.of(levels), {"a": topological_order(graph)}
-    found = search_counts(
-        counts, starts=starts, allowed=allowed, required=required, max_parents=1, random_state=0
-    )
+    found = search_counts(counts, starts=starts, masks=masks, random_state=0)
     assert not found.adjacency[i, j]
     assert not found.adjacency[j, i]
     assert found.adjacency[free]
     assert found.adjacency.sum(axis=0).max() == 1
     assert not search_counts(counts, starts=starts, min_effect=0.99).adjacency.any()
-    dear, cheap = (search_counts(counts, starts=starts, gamma=g) for g in (5.0, 0.0))
+    dear, cheap = (search_counts(counts, starts=starts, price=p) for p in (40.0, 6.0))
     assert dear.price > cheap.price
     assert dear.adjacency.sum() <= cheap.adjacency.sum()
 
@@ -230,11 +230,11 @@ def test_a_table_of_more_cells_than_rows_is_counted() -> None:
     rng = np.random.default_rng(5)
     rows = np.column_stack([rng.integers(0, 5, (13, 3)), np.arange(13) % 5])
     counts = LevelCounts.of(rows[rng.integers(0, 13, 50_000)])
-    setting = make_count_setting(counts, None, None, None, None)
+    setting = make_count_setting(counts)
     parents = np.array([0, 1, 2])
-    allowed = np.zeros((4, 4), bool)
-    allowed[:3, 3] = True
-    found = search_counts(counts, starts={"a": np.arange(4)}, allowed=allowed, random_state=0)
+    masks = EdgeMasks(np.zeros((4, 4), bool), np.zeros((4, 4), bool))
+    masks.allowed[:3, 3] = True
+    found = search_counts(counts, starts={"a": np.arange(4)}, masks=masks, random_state=0)
     sets = [parents[[bool(m >> k & 1) for k in range(3)]] for m in range(8)]
     best = min(setting.value(3, one) for one in sets)
     alone = sum(setting.value(k, np.empty(0, np.int64)) for k in range(3))

@@ -10,12 +10,13 @@ from scipy.stats import chi2
 
 from analyticdag import AnalyticDAG
 from analyticdag.errors import ParameterError
+from analyticdag.extended_bic import edge_price, gamma_of
 from analyticdag.least_squares import regressions_of
 from analyticdag.losses import covariance
 from analyticdag.metrics import compare
 from analyticdag.moments import Moments
-from analyticdag.search import edge_penalty, effect_price, search_orders
-from analyticdag.search.price import FALSE, cautious_price, fair_price, gamma_of
+from analyticdag.search import effect_price, search_orders
+from analyticdag.search.price import FALSE, cautious_price, fair_price
 from analyticdag.simulate import Simulation, simulate
 
 
@@ -62,7 +63,7 @@ def test_a_floor_on_the_effect_is_a_price() -> None:
     # What leaving out a parent with partial correlation 0.3 costs in n log r.
     assert effect_price(0.3, 500, equal=False) == pytest.approx(-500 * np.log(1 - 0.09))
     assert effect_price(0.0, 500, equal=True) == 0.0
-    assert gamma_of(edge_penalty(500, 20, 0.7), 500, 20) == pytest.approx(0.7)
+    assert gamma_of(edge_price(500, 20, 0.7), 500, 20) == pytest.approx(0.7)
 
 
 # ---- in the search -------------------------------------------------------------------------
@@ -79,13 +80,12 @@ def test_strong_effects_keep_the_cautious_price(score: Any) -> None:
 def test_weak_effects_are_searched_for_from_every_node_at_a_lower_price() -> None:
     said: list[str] = []
     errors = []
-    usual = gamma_of(cautious_price(60), 1000, 60)
     for seed in range(3):
         sim = weak(seed)
         S = covariance(sim.data)
         found = search_orders(S, 1000, score="equal", progress=said.append)
         assert found.price < cautious_price(60)
-        at_usual_price = search_orders(S, 1000, score="equal", gamma=usual)
+        at_usual_price = search_orders(S, 1000, score="equal", price=cautious_price(60))
         errors.append((wrong(sim, found.weights), wrong(sim, at_usual_price.weights)))
     ours, others = np.sum(errors, axis=0)
     assert ours < 0.8 * others

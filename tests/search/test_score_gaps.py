@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from analyticdag.extended_bic import edge_price
 from analyticdag.graphs import to_cpdag
+from analyticdag.knowledge import EdgeMasks
 from analyticdag.moments import Moments
 from analyticdag.search import search_orders
 from analyticdag.search.gaps import Gaps, edge_gaps
@@ -13,6 +15,7 @@ from analyticdag.search.setting import make_setting
 from analyticdag.simulate import simulate
 
 D, N = 7, 400
+PRICE = edge_price(N, D, 0.5)
 SAME = 1e-4  # scores are some thousands
 
 
@@ -20,18 +23,20 @@ SAME = 1e-4  # scores are some thousands
 def problem(request: pytest.FixtureRequest) -> tuple[str, Moments, np.ndarray, np.ndarray, float]:
     drawn = simulate("ER2", n_nodes=D, n_samples=N, seed=3)
     moments = Moments.of_rows(drawn.data)
-    found = search_orders(moments.S, N, score=request.param, gamma=0.5, effort=4.0, random_state=0)
-    return request.param, moments, found.weights != 0.0, found.order, found.price
+    score = request.param
+    found = search_orders(moments.S, N, score=score, price=PRICE, effort=4.0, random_state=0)
+    return score, moments, found.weights != 0.0, found.order, found.price
 
 
-def gaps_of(problem: tuple[str, Moments, np.ndarray, np.ndarray, float], **known: object) -> Gaps:
+def gaps_of(
+    problem: tuple[str, Moments, np.ndarray, np.ndarray, float], masks: EdgeMasks | None = None
+) -> Gaps:
     score, moments, adjacency, order, price = problem
     noise = 1.0
     if score == "equal":
-        found = search_orders(moments.S, N, score="equal", gamma=0.5, random_state=0)
+        found = search_orders(moments.S, N, score="equal", price=PRICE, random_state=0)
         noise = float(np.mean(moments.residual_variances(found.weights)))
-    masks = {"allowed": None, "required": None, "max_parents": None} | known
-    setting = make_setting(moments, score, price, **masks, noise=noise)  # type: ignore[arg-type]
+    setting = make_setting(moments, score, price, masks, noise=noise)  # type: ignore[arg-type]
     return edge_gaps(setting, adjacency, order)
 
 
@@ -99,11 +104,11 @@ def test_required_edges_are_not_judged(
 ) -> None:
     _, _, adjacency, _, _ = problem
     i, j = np.argwhere(adjacency)[0]
-    required = np.zeros_like(adjacency)
-    required[i, j] = True
-    gaps = gaps_of(problem, required=required)
+    masks = EdgeMasks.free(D)
+    masks.required[i, j] = True
+    gaps = gaps_of(problem, masks)
     assert np.isinf(gaps.apart[i, j])
-    assert np.isfinite(gaps.apart[adjacency & ~required]).all()
+    assert np.isfinite(gaps.apart[adjacency & ~masks.required]).all()
 
 
 def test_a_graph_without_edges_has_none(

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from analyticdag._validation import correlations
+from analyticdag.extended_bic import edge_price
 from analyticdag.moments import Moments
-from analyticdag.search import edge_penalty
 from analyticdag.search import kernels as built
 from analyticdag.search.engine import open_search
 from analyticdag.search.graph import Search, suspects
@@ -38,7 +38,7 @@ def setting_for(S, noise=None):
     d = len(S)
     matrix = S if noise else correlations(S)
     moments = Moments.shared(matrix, N)
-    return Setting(moments, None, None, edge_penalty(N, d, 0.5), noise, d - 1)
+    return Setting(moments, None, None, edge_price(N, d, 0.5), noise, d - 1)
 
 
 def opened(setting, order, kernels=built):
@@ -92,8 +92,8 @@ def test_fitting_is_grow_shrink(kernels, seed, noise):
     setting = setting_for(S, noise)
     search = Search(setting, np.arange(9), kernels.Stop())
     search.fit(np.array([8]), np.array([8]), setting.rules())
-    parents = reference.grow_shrink(setting.S, N, setting.penalty, 8, range(8), bool(noise))
-    expected = reference.node_score(setting.S, N, setting.penalty, 8, parents, bool(noise))
+    parents = reference.grow_shrink(setting.S, N, setting.price, 8, range(8), bool(noise))
+    expected = reference.node_score(setting.S, N, setting.price, 8, parents, bool(noise))
     assert search.graph.value[8] == pytest.approx(expected, rel=1e-9)
     assert set(search.graph.parents[8, : search.graph.count[8]]) == parents
 
@@ -103,7 +103,7 @@ def check_consistent(setting, search):
     graph, S = search.graph, setting.S
     for j in range(len(S)):
         parents = graph.parents[j, : graph.count[j]]
-        expected = reference.node_score(S, N, setting.penalty, j, parents, False)
+        expected = reference.node_score(S, N, setting.price, j, parents, False)
         assert graph.value[j] == pytest.approx(expected, rel=1e-7)
         place = np.argsort(graph.order)
         assert (place[parents] < place[j]).all()
@@ -194,7 +194,7 @@ def test_installing_parents_refactors_now_and_then(kernels):
     for _ in range(60):
         parents = rng.permutation(9)[: rng.integers(0, 9)]
         search.give_parents(9, parents, setting.rules())
-        expected = reference.node_score(setting.S, N, setting.penalty, 9, parents, False)
+        expected = reference.node_score(setting.S, N, setting.price, 9, parents, False)
         assert search.graph.value[9] == pytest.approx(expected, rel=1e-9, abs=1e-6)
         given_parents = reference.conditional(setting.S, parents)
         assert_allclose(search.link[9], given_parents[9], atol=1e-8)
@@ -211,9 +211,7 @@ def test_ties_name_parents_and_those_that_would_lower_the_score(kernels):
         ties = search.memory.state.arrays["tie"][:, node]
         assert set(np.flatnonzero(ties == PARENT)) == parents
         for other in set(range(9)) - parents - {node}:
-            gain = reference.node_score(
-                setting.S, N, setting.penalty, node, parents | {other}, False
-            )
+            gain = reference.node_score(setting.S, N, setting.price, node, parents | {other}, False)
             assert (ties[other] == WANTED) == (gain < search.graph.value[node])
 
 

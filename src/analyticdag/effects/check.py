@@ -28,6 +28,7 @@ from analyticdag.effects.known import Known
 from analyticdag.effects.levels import LevelColumns
 from analyticdag.effects.what_if_levels import columns_of
 from analyticdag.errors import InputError
+from analyticdag.extended_bic import edge_price
 from analyticdag.graphs import (
     adjacency,
     from_networkx,
@@ -134,14 +135,15 @@ def check_graph(graph: Any, data: Any, *, level: float = 0.05) -> GraphCheck:
 
 def _scores(known: Known) -> tuple[float, float, FloatArray]:
     """Return the score of the graph, the best that a search finds, and the prices of edges."""
-    gamma, n = default_gamma("unequal"), known.moments.n_samples
+    n = known.moments.n_samples
+    price = edge_price(n, len(known.member), default_gamma("unequal"))
     if known.levels is None:
-        best = search_orders(known.moments.S, n, score="unequal", gamma=gamma)
-        own = graph_score(known.moments, known.equations.weights, score="unequal", gamma=gamma)
-        return own, float(best.score), np.full(known.member.shape, best.price)
+        best = search_orders(known.moments.S, n, score="unequal", price=price)
+        own = graph_score(known.moments, known.equations.weights, score="unequal", price=price)
+        return own, float(best.score), np.full(known.member.shape, price)
     levels, order = known.levels, topological_order(known.member)
-    found = search_blocks(levels.moments, levels.sizes, starts={"given": order}, gamma=gamma)
-    prices = block_prices(found.price, levels.sizes)
+    found = search_blocks(levels.moments, levels.sizes, starts={"given": order}, price=price)
+    prices = block_prices(price, levels.sizes)
     own, best_score = (_block_score(levels, G, prices) for G in (known.member, found.adjacency))
     return own, best_score, prices
 

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import expit
@@ -23,6 +23,7 @@ from scipy.special import expit
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag._validation import correlations
 from analyticdag.graphs import topological_order
+from analyticdag.least_squares import NodeColumns
 from analyticdag.linear.ladder import LadderTask, Rung
 from analyticdag.linear.learn import Learned
 from analyticdag.linear.prepare import Fit
@@ -39,8 +40,9 @@ from analyticdag.linear.refine import SearchTable
 from analyticdag.moments import Moments
 from analyticdag.search import BlockResult, LevelCounts, search_blocks, search_counts
 from analyticdag.search.blocks import BlockSetting, make_block_setting
-from analyticdag.search.counts import CountSetting, make_count_setting
-from analyticdag.search.price import as_single, gamma_of
+from analyticdag.search.counts import make_count_setting
+from analyticdag.search.price import as_single
+from analyticdag.search.setting import Setting
 
 # Level and slope of the one curve, slope of the other, by docs/figures/mixed_probabilities.py.
 JOINED, DIRECTED = (0.437, 1.403), 0.809
@@ -83,92 +85,85 @@ class MixedEvidence:
 
 
 @dataclass(frozen=True, eq=False)
-class MixedJudge:
-    """What probabilities of a graph with categories are made from; the setting has its nodes in
-    `order`."""
+class NodeJudge(ABC):
+    """What probabilities of a graph of nodes are made from; the setting has these in `order`."""
 
-    setting: BlockSetting
+    setting: Setting
     order: IntArray
     adjacency: BoolArray
     open_edges: BoolArray
-    excess: float = 1.0  # misfit is not looked at
+    excess: ClassVar[float] = 1.0  # misfit is not looked at
+    curves: ClassVar[tuple[tuple[float, float], float]]
+
+    @classmethod
+    def of(cls, fit: Fit, learned: Learned, setting: Setting, order: IntArray) -> Self:
+        """Judge the graph that was learned."""
+        adjacency = learned.finished.adjacency
+        return cls(setting, order, adjacency, fit.open_edges(adjacency))
 
     def evidence(self) -> MixedEvidence:
         """Return what speaks for the edges; NaN where one is required."""
-        back, price = np.argsort(self.order), self.setting.penalty
-        sizes, prices = self.setting.sizes[back], self.setting.prices[np.ix_(back, back)]
         gaps = gaps_of(self.setting, self.order, self.adjacency, self.open_edges)
-        gains = as_single(gaps.apart + prices, np.outer(sizes, sizes))
-        joined = np.where(np.isinf(gaps.apart), np.nan, np.sqrt(gains) - np.sqrt(price))
+        joined = np.where(np.isinf(gaps.apart), np.nan, self._worth(gaps.apart))
         return MixedEvidence(joined, np.sqrt(gaps.turned))
+
+    @abstractmethod
+    def _worth(self, apart: FloatArray) -> FloatArray:
+        """Return `joined` of the evidence, by what the score rises by without the edges."""
 
     @cached_property
     def probabilities(self) -> Probabilities:
         """How probable the edges are."""
-        return self.evidence().probabilities(JOINED, DIRECTED)
-
-
-def mixed_judge(fit: Fit, learned: Learned) -> MixedJudge | None:
-    """Return what the probabilities are made from; None where there are none."""
-    if not is_judged(fit, learned):
-        return None
-    seen, price = BlockTable.of(fit, learned), learned.trace.edge_price(learned.loss.name)
-    table, masks = seen.table, seen.table.masks
-    known = masks.allowed, masks.required, masks.max_parents
-    setting = make_block_setting(seen.moments, seen.sizes, price, *known)
-    adjacency = learned.finished.adjacency
-    return MixedJudge(setting, table.order, adjacency, fit.open_edges(adjacency))
+        return self.evidence().probabilities(*self.curves)
 
 
 @dataclass(frozen=True, eq=False)
-class CountJudge:
-    """What probabilities of a graph by counts are made from; the setting has its nodes in
-    `order`."""
+class MixedJudge(NodeJudge):
+    """Of a graph with categories."""
 
-    setting: CountSetting
-    order: IntArray
-    adjacency: BoolArray
-    open_edges: BoolArray
-    excess: float = 1.0  # misfit is not looked at
+    setting: BlockSetting
+    curves = JOINED, DIRECTED
 
-    @classmethod
-    def of(cls, fit: Fit, learned: Learned, counts: LevelCounts) -> CountJudge | None:
-        """Return what the probabilities are made from; None where there are none."""
-        if not is_judged(fit, learned):
-            return None
-        table, price = SearchTable.of(fit), learned.trace.edge_price(learned.loss.name)
-        known = vars(table.masks)  # allowed, required, max_parents
-        setting = make_count_setting(counts.in_order(table.order), price, **known)
-        adjacency = learned.finished.adjacency
-        return cls(setting, table.order, adjacency, fit.open_edges(adjacency))
-
-    def evidence(self) -> MixedEvidence:
-        """Return what the score rises by without the edges, as roots; NaN where one is required."""
-        gaps = gaps_of(self.setting, self.order, self.adjacency, self.open_edges)
-        joined = np.where(np.isinf(gaps.apart), np.nan, np.sqrt(gaps.apart))
-        return MixedEvidence(joined, np.sqrt(gaps.turned))
-
-    @cached_property
-    def probabilities(self) -> Probabilities:
-        """How probable the edges are."""
-        return self.evidence().probabilities(COUNTED, COUNTED_DIRECTED)
+    def _worth(self, apart: FloatArray) -> FloatArray:
+        back = np.argsort(self.order)
+        sizes, prices = self.setting.nodes.sizes[back], self.setting.prices[np.ix_(back, back)]
+        gains = as_single(apart + prices, np.outer(sizes, sizes))
+        return np.sqrt(gains) - np.sqrt(self.setting.price)
 
 
-def judge_of(fit: Fit, learned: Learned) -> EdgeJudge | MixedJudge | CountJudge | None:
+@dataclass(frozen=True, eq=False)
+class CountJudge(NodeJudge):
+    """Of a graph by counts."""
+
+    curves = COUNTED, COUNTED_DIRECTED
+
+    def _worth(self, apart: FloatArray) -> FloatArray:
+        return np.sqrt(apart)
+
+
+def judge_of(fit: Fit, learned: Learned) -> EdgeJudge | NodeJudge | None:
     """Return what says how probable the edges are, in the reading of discrete columns taken."""
+    if not is_judged(fit, learned):
+        return None
     if learned.counts is not None:
-        return CountJudge.of(fit, learned, learned.counts)
+        table = SearchTable.of(fit)
+        counted = make_count_setting(
+            learned.counts.in_order(table.order), learned.price, table.masks
+        )
+        return CountJudge.of(fit, learned, counted, table.order)
     if learned.has_blocks:
-        return mixed_judge(fit, learned)
+        seen = BlockTable.of(fit, learned)
+        setting = make_block_setting(seen.moments, seen.sizes, learned.price, seen.table.masks)
+        return MixedJudge.of(fit, learned, setting, seen.table.order)
     return edge_judge(learned.seen or fit, learned)
 
 
 def ladder_task(fit: Fit, learned: Learned) -> LadderTask | None:
     """Return what the ladder is made from, in the reading that was taken."""
     if learned.counts is not None:
-        return CountLadderTask.from_counts(fit, learned, learned.counts)
+        return CountLadderTask.of_counts(fit, learned, learned.counts)
     if learned.has_blocks:
-        return MixedLadderTask.of(fit, learned)
+        return MixedLadderTask.of_blocks(fit, learned)
     return LadderTask.of(learned.seen or fit, learned)
 
 
@@ -186,9 +181,9 @@ class NodeLadderTask(LadderTask, ABC):
     ) -> tuple[Rung, IntArray]:
         found = self._found(
             starts=starts,
-            gamma=gamma_of(price, self.moments.n_samples, len(order)),
+            price=price,
             effort=0.0,  # from these starts alone
-            **vars(self.masks.in_order(order)),  # allowed, required, max_parents
+            masks=self.masks.in_order(order),
             random_state=self.seed,
             n_jobs=self.n_jobs,
         )
@@ -201,14 +196,6 @@ class NodeLadderTask(LadderTask, ABC):
         """Return what the search finds."""
 
 
-def _given(fit: Fit, learned: Learned, moments: Moments) -> dict[str, Any]:
-    """Return what a ladder of nodes has from that of columns."""
-    plain = LadderTask.of(fit, learned)
-    assert plain is not None
-    given = {field.name: getattr(plain, field.name) for field in fields(plain)}
-    return given | {"moments": moments, "weights": learned.finished.adjacency.astype(np.float64)}
-
-
 @dataclass(frozen=True, eq=False)
 class MixedLadderTask(NodeLadderTask):
     """A ladder of graphs with categories: `moments` and `sizes` are of the nodes."""
@@ -217,11 +204,11 @@ class MixedLadderTask(NodeLadderTask):
     strongest: float
 
     @classmethod
-    def of(cls, fit: Fit, learned: Learned) -> MixedLadderTask:
+    def of_blocks(cls, fit: Fit, learned: Learned) -> Self | None:
         """Return the task of a fit with categories, in the reading that was taken."""
         seen = BlockTable.of(fit, learned)
-        given = _given(fit, learned, seen.moments)
-        return cls(**given, nodes=seen.table.order, sizes=seen.sizes, strongest=_strongest(seen))
+        own = {"nodes": seen.table.order, "sizes": seen.sizes, "strongest": _strongest(seen)}
+        return cls.of(fit, learned, seen.moments, **own)
 
     def _most(self) -> float:
         return self.strongest
@@ -237,11 +224,11 @@ class CountLadderTask(NodeLadderTask):
     counts: LevelCounts
 
     @classmethod
-    def from_counts(cls, fit: Fit, learned: Learned, counts: LevelCounts) -> CountLadderTask:
+    def of_counts(cls, fit: Fit, learned: Learned, counts: LevelCounts) -> Self | None:
         """Return the task of a fit by counts."""
         order = SearchTable.of(fit).order
-        given = _given(fit, learned, Moments.shared(np.eye(len(order)), counts.n_samples))
-        return cls(**given, nodes=order, counts=counts.in_order(order))
+        moments = Moments.shared(np.eye(len(order)), counts.n_samples)
+        return cls.of(fit, learned, moments, nodes=order, counts=counts.in_order(order))
 
     def _most(self) -> float:
         graph = self.weights[np.ix_(self.nodes, self.nodes)] != 0.0
@@ -253,7 +240,7 @@ class CountLadderTask(NodeLadderTask):
 
 def _strongest(seen: BlockTable) -> float:
     """Return what the strongest pair gains without any other, as a single column."""
-    R, node = correlations(seen.moments.S), np.repeat(np.arange(len(seen.sizes)), seen.sizes)
+    R, node = correlations(seen.moments.S), NodeColumns(seen.sizes).node
     np.fill_diagonal(R, 0.0)
     R[node[:, None] == node] = 0.0
     best = float(np.abs(R).max(initial=0.0))

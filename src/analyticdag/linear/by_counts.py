@@ -70,10 +70,10 @@ def counts_instead(fit: Fit, additive: BoolArray) -> Read | None:
     found = search_counts(
         counts.in_order(table.order),
         starts=starts,
-        gamma="auto" if options.gamma is None else options.gamma,
+        price=options.price(counts.n_samples, len(table.order)),
         min_effect=least,
         effort=options.effort,
-        **vars(table.masks),  # allowed, required, max_parents
+        masks=table.masks,
         random_state=table.seed,
         n_jobs=options.n_jobs,
         progress=logger.info if options.verbose else None,

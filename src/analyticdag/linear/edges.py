@@ -85,7 +85,7 @@ def described(fit: Fit, learned: Learned, recipe: Recipe | None) -> Described:
     found = mixed_edges(design, levels, adjacency, _labels(design, recipe))
     if learned.counts is not None:
         found = found.by_counts(learned.counts.strengths(adjacency))
-    near = _near(learned.reading, adjacency, learned.trace.edge_price(learned.loss.name))
+    near = _near(learned.reading, adjacency, learned.price)
     weights = np.array(found.weights)
     for i, j in np.argwhere(adjacency).tolist():
         if (i, j) not in found.parts:
@@ -196,11 +196,10 @@ def edges_of(fit: Fit, learned: Learned, mixed: Described, cpdag: BinaryArray) -
     shaped, otherwise = learned.shaped, FixedBy(learned.loss.fixed_by)
     by_shape = shaped.known if shaped else None
     fixed = directions(adjacency, cpdag, fit.known.allowed, otherwise, by_shape)
-    price = learned.trace.edge_price(learned.loss.name)
     near, strength = mixed.near, mixed.strength
     if near is None:
         seen, n = edge_strength(moments, adjacency), moments.samples_of
-        near = near_border(W, seen, n, threshold=learned.w_threshold, price=price)
+        near = near_border(W, seen, n, threshold=learned.w_threshold, price=learned.price)
     if learned.loss.binary:
         # Log-odds, for instance: the error of a linear slope would be on another scale.
         strength = replace(strength, standard_error=np.full_like(W, np.nan))

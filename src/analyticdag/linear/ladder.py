@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -76,22 +77,25 @@ class LadderTask:
     perturbed: BoolArray | None
 
     @classmethod
-    def of(cls, fit: Fit, learned: Learned) -> LadderTask | None:
-        """Return the task of a fit; None where nothing was searched."""
-        records = [one for one in learned.trace.search if one.loss == learned.loss.name]
-        if not records:
+    def of(
+        cls, fit: Fit, learned: Learned, moments: Moments | None = None, **own: Any
+    ) -> Self | None:
+        """Return the task of a fit, with fields of its own; None where nothing was searched."""
+        scores = [one.score for one in learned.trace.search if one.loss == learned.loss.name]
+        if not scores:
             return None
         return cls(
-            fit.statistics.moments,
+            moments or fit.statistics.moments,
             fit.masks,
             learned.loss,
-            records[0].price,
-            min(one.score for one in records),
+            learned.price,
+            min(scores),
             learned.finished.weights,
             fit.options.seed,
             fit.options.n_jobs,
             fit.known.allowed,
             fit.statistics.perturbed,
+            **own,
         )
 
     def rungs(self) -> tuple[Rung, ...]:
@@ -131,15 +135,14 @@ class LadderTask:
         self, price: float, order: IntArray, starts: dict[str, IntArray]
     ) -> tuple[Rung, IntArray]:
         """Search at a price; the rung, and the order to go on from."""
-        moments, masks = self.moments.in_order(order), self.masks.in_order(order)
-        d, n = len(order), moments.n_samples
+        moments = self.moments.in_order(order)
         found = search_orders(
             moments.S,
-            n,
+            moments.n_samples,
             score="equal" if self.loss.score == "equal" else "unequal",
-            gamma=(price - math.log(n)) / (4.0 * math.log(max(d, 2))),
+            price=price,
             effort=0.0,  # from these starts alone
-            **vars(masks),  # allowed, required, max_parents
+            masks=self.masks.in_order(order),
             moments=moments,
             starts=starts,
             random_state=self.seed,

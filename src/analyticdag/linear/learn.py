@@ -82,6 +82,11 @@ class Learned:
     seen: Fit | None = None  # the fit with that reading; None where nodes are blocks
 
     @property
+    def price(self) -> float:
+        """What an edge had to be worth in the search; zero without one."""
+        return self.trace.edge_price(self.loss.name)
+
+    @property
     def counts(self) -> LevelCounts | None:
         """What was counted, where the graph was found by counts."""
         return None if self.reading is None else self.reading.counts

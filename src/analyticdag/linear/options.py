@@ -25,6 +25,7 @@ from analyticdag._parameters import (
     whole,
 )
 from analyticdag.errors import ParameterError
+from analyticdag.extended_bic import edge_price
 from analyticdag.functions import AnalyticFunction, Truncated, as_function
 from analyticdag.knowledge import Knowledge, as_knowledge
 from analyticdag.losses import LossClass, LossTraits, loss_class, loss_traits
@@ -93,6 +94,10 @@ class Options:
     def to_choose(self) -> bool:
         """Whether lambda or the threshold are left to the data."""
         return self.criterion is not None or self.choose_threshold
+
+    def price(self, n_samples: int, n_nodes: int) -> float | None:
+        """Return what an edge costs in the search, by `gamma`; None where the data choose."""
+        return None if self.gamma is None else edge_price(n_samples, n_nodes, self.gamma)
 
     @property
     def traits(self) -> LossTraits:

@@ -151,7 +151,7 @@ class EdgeJudge:
             self.moments.in_order(self.order),
             "unequal" if self.noise is None else "equal",
             self.price,
-            **vars(self.masks.in_order(self.order)),  # allowed, required, max_parents
+            self.masks.in_order(self.order),
             noise=1.0 if self.noise is None else self.noise,
         )
         gaps, edges = gaps_of(setting, self.order, self.adjacency, self.open_edges), self.adjacency
@@ -197,10 +197,8 @@ def gaps_of(
     return Gaps(apart, turned)
 
 
-def edge_judge(fit: Fit, learned: Learned) -> EdgeJudge | None:
-    """Return what the probabilities of a graph are made from; None where there are none."""
-    if not is_judged(fit, learned):
-        return None
+def edge_judge(fit: Fit, learned: Learned) -> EdgeJudge:
+    """Return what the probabilities of a graph that was searched are made from."""
     moments, weights = fit.statistics.moments, learned.finished.weights
     adjacency, equal = learned.finished.adjacency, learned.loss.score == "equal"
     left = moments.residual_variances(weights) if equal else None
@@ -211,12 +209,11 @@ def edge_judge(fit: Fit, learned: Learned) -> EdgeJudge | None:
         adjacency,
         open_edges=None if equal else fit.open_edges(adjacency),
         noise=None if left is None else float(np.average(left, weights=moments.samples_of)),
-        price=learned.trace.edge_price(learned.loss.name),
+        price=learned.price,
         dependence=fit.statistics.n_samples * fit.misfit.dependence(weights),
     )
 
 
 def edge_evidence(fit: Fit, learned: Learned) -> Evidence | None:
-    """Return what speaks for the edges of a graph that was searched, and against the model."""
-    judge = edge_judge(fit, learned)
-    return None if judge is None else judge.evidence()
+    """Return what speaks for the edges, and against the model; None where none is judged."""
+    return edge_judge(fit, learned).evidence() if is_judged(fit, learned) else None

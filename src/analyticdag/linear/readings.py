@@ -35,7 +35,7 @@ from analyticdag.moments import Moments
 from analyticdag.optimize.trace import SearchRecord
 from analyticdag.search import block_prices, effect_price, search_blocks
 from analyticdag.search.blocks import BlockResult
-from analyticdag.search.price import cautious_price, gamma_of
+from analyticdag.search.price import cautious_price
 from analyticdag.tables.latent import MOST, score_correlations
 from analyticdag.tables.recipe import CUTS, LEVELS
 
@@ -219,18 +219,18 @@ def _blocks(
     min_effect: float,
     effort: float | None,
 ) -> BlockResult:
-    options, gamma = fit.options, fit.options.gamma
-    d, n = len(design.sizes), moments.n_samples
-    if gamma is None and effort is None:
-        gamma = gamma_of(cautious_price(d), n, d)
+    options, d = fit.options, len(design.sizes)
+    price = options.price(moments.n_samples, d)
+    if price is None and effort is None:
+        price = cautious_price(d)
     return search_blocks(
         moments,
         design.sizes,
         starts=starts,
-        gamma="auto" if gamma is None else gamma,
+        price=price,
         min_effect=min_effect,
         effort=effort or 0.0,
-        **vars(table.masks),  # allowed, required, max_parents
+        masks=table.masks,
         random_state=table.seed,
         n_jobs=options.n_jobs,
         progress=logger.info if options.verbose else None,

@@ -118,9 +118,10 @@ def refine(
     """
     table, asked = SearchTable.of(fit), fit.options.min_effect
     starts = {label: table.start(order) for label, order in starts.items()}
-    gamma, least = fit.options.gamma, floor if asked is None else asked
+    price = fit.options.price(table.moments.n_samples, len(table.order))
+    least = floor if asked is None else asked
     if like is not None:
-        gamma, least, table = like.gamma, like.min_effect, replace(table, seed=table.seed + 1)
+        price, least, table = like.price, like.min_effect, replace(table, seed=table.seed + 1)
     else:
         starts |= starting_orders(table, equal=loss.score == "equal")
 
@@ -128,7 +129,7 @@ def refine(
         return fit.misfit.floor(table.back_matrix(weights))
 
     effort = fit.options.effort if like is None else 0.0
-    best = _search(fit, table, loss, starts, gamma, by_rows if least is None else least, effort)
+    best = _search(fit, table, loss, starts, price, by_rows if least is None else least, effort)
     record = SearchRecord(
         loss=loss.name,
         score=float(best.score),
@@ -163,21 +164,21 @@ def _search(
     table: SearchTable,
     loss: LossTraits,
     starts: dict[str, IntArray],
-    gamma: float | None,
+    price: float | None,
     min_effect: float | Callable[[FloatArray], float],
     effort: float,
 ) -> SearchResult:
-    options, masks, moments = fit.options, table.masks, table.moments
+    options, moments = fit.options, table.moments
     assert loss.score is not None
     search = partial(
         search_orders,
         moments.S,
         moments.n_samples,
         score=loss.score,
-        gamma="auto" if gamma is None else gamma,
+        price=price,
         min_effect=min_effect,
         effort=effort,
-        **vars(masks),  # allowed, required, max_parents
+        masks=table.masks,
         moments=moments,
         starts=starts,
         random_state=table.seed,

@@ -25,6 +25,7 @@ import numpy as np
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.errors import ParameterError
+from analyticdag.extended_bic import MODERATE, edge_price
 from analyticdag.fitting.finish import finish
 from analyticdag.fitting.placement import to_float64
 from analyticdag.fitting.rows import Rows
@@ -184,8 +185,7 @@ def _thresholds(options: Options, weights: FloatArray) -> list[float]:
 def _ebic(statistics: Statistics, W: FloatArray, n_edges: int, *, pooled: bool) -> float:
     """Return the extended BIC of refitted weights, under equal variances if `pooled`."""
     n, v = statistics.n_samples, _noise(statistics, W, pooled=pooled)
-    price = np.log(n) + 4.0 * 0.5 * np.log(max(len(W), 2))
-    return float(n * np.log(v).sum() + price * n_edges)
+    return float(n * np.log(v).sum() + edge_price(n, len(W), MODERATE) * n_edges)
 
 
 def _noise(statistics: Statistics, W: FloatArray, *, pooled: bool) -> FloatArray:

@@ -23,11 +23,12 @@ Glossary. S is the covariance of d variables in n rows, P the parents of a node 
 | sharp[a]     | 1/var(a given the other parents): the diagonal of S[P, P]⁻¹; weight[a]²/sharp[a]  |
 |              | is what leaving parent a out costs                                                |
 | factor       | L of S[P, P] = L Lᵀ                                                               |
-| penalty      | price of an edge in the score: log n + 4 γ log d, cautious or fair (`price.py`)   |
-| value        | score of a node: n log r + penalty |P|; equal variances: n r/noise + penalty |P|  |
-| price        | share of r that pays for an edge: 1 - exp(-penalty/n); equal variances:           |
-|              | penalty/n, of the noise                                                           |
-| hurdle       | what a parent must explain: price times r (equal variances: times the noise)      |
+| price        | what an edge costs in the score, cautious or fair (`price.py`); the extended      |
+|              | BIC's is log n + 4 γ log d                                                        |
+| value        | score of a node: n log r + price |P|; equal variances: n r/noise + price |P|      |
+| share        | of r, that pays for an edge: 1 - exp(-price/n); equal variances: price/n, of the  |
+|              | noise                                                                             |
+| hurdle       | what a parent must explain: share times r (equal variances: times the noise)      |
 | tie[i, j]    | i is a parent of j; or wanted: link²/spread of i is above the hurdle of j         |
 | faint        | too little to be told from an accident: n link²/spread < 14 r while r is above    |
 |              | 1.6 times the noise                                                               |
@@ -58,7 +59,7 @@ from analyticdag.search.engine import (
     select_parents,
 )
 from analyticdag.search.price import block_prices, effect_price
-from analyticdag.search.setting import default_gamma, edge_penalty, graph_score
+from analyticdag.search.setting import default_gamma, graph_score
 
 __all__ = [
     "BlockResult",
@@ -68,7 +69,6 @@ __all__ = [
     "SearchResult",
     "block_prices",
     "default_gamma",
-    "edge_penalty",
     "effect_price",
     "graph_score",
     "search_blocks",

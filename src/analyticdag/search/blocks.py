@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
-from analyticdag.least_squares import block_log_det
+from analyticdag.extended_bic import gamma_of
+from analyticdag.knowledge import EdgeMasks
+from analyticdag.least_squares import NodeColumns, block_log_det
 from analyticdag.moments import Moments
 from analyticdag.search import kernels
 from analyticdag.search.engine import (
@@ -37,9 +38,8 @@ from analyticdag.search.price import (
     checked_effect,
     effect_price,
     fair_price,
-    gamma_of,
 )
-from analyticdag.search.setting import Setting, checked_knowledge, edge_penalty
+from analyticdag.search.setting import Setting, checked_knowledge
 from analyticdag.search.steps.given import PATIENT
 
 __all__ = ["BlockResult", "BlockSetting", "block_result", "make_block_setting", "search_blocks"]
@@ -63,48 +63,36 @@ class BlockResult:
 class BlockSetting(Setting):
     """The task where nodes are blocks of columns; `moments` are those of the columns."""
 
-    sizes: IntArray
+    nodes: NodeColumns
 
     @property
     def n_nodes(self) -> int:
         """How many nodes there are."""
-        return len(self.sizes)
-
-    @property
-    def first(self) -> IntArray:
-        """The first column of each node."""
-        ends: IntArray = np.cumsum(self.sizes)
-        return ends - self.sizes
+        return len(self.nodes.sizes)
 
     @cached_property
     def prices(self) -> FloatArray:
         """Prices of all edges, where one between single columns has that of the setting."""
-        return block_prices(self.penalty, self.sizes)
+        return block_prices(self.price, self.nodes.sizes)
 
     def rules(self, noise: float | None = None, patience: int = PATIENT) -> kernels.Rules:
         """What a parent must be worth."""
-        return kernels.Rules(self.penalty, noise, self.price, self.cap, patience, self.prices)
+        return kernels.Rules(self.price, noise, self.share, self.cap, patience, self.prices)
 
     @property
     def data(self) -> kernels.Data:
         """Covariances, rows, knowledge and blocks for the kernels."""
-        return kernels.Data(**self.given(self.first), sizes=self.sizes)
+        return kernels.Data(**self.given(self.nodes.first), sizes=self.nodes.sizes)
 
     def memory(self, order: IntArray) -> kernels.Memory:
         """What the kernels work on."""
-        return kernels.Memory(order, self.cap + 1, self.sizes)
-
-    def columns(self, nodes: ArrayLike) -> IntArray:
-        """The columns of some nodes."""
-        parts = [self.first[k] + np.arange(self.sizes[k]) for k in np.asarray(nodes, np.int64)]
-        return np.concatenate([np.empty(0, np.int64), *parts])
+        return kernels.Memory(order, self.cap + 1, self.nodes.sizes)
 
     def misfit(self, node: int, parents: IntArray) -> float:
         """Misfit of a node on some parents."""
-        first = int(self.first[node])
-        S, own = self.moments.covariance_of(first), self.columns([node])
-        left = block_log_det(S, own, self.columns(parents))
-        return float(self.moments.samples_of[first]) * left
+        own, others = self.nodes.columns_of(node), self.nodes.columns_of(*parents)
+        left = block_log_det(self.moments.covariance_of(own[0]), own, others)
+        return float(self.moments.samples_of[own[0]]) * left
 
     def values(self, graph: BoolArray, nodes: IntArray) -> FloatArray:
         """Return the scores of some nodes."""
@@ -122,24 +110,17 @@ class BlockSetting(Setting):
 
     def edge_gains(self, graph: BoolArray) -> FloatArray:
         """What the edges gain, as those of single columns that accidents exceed as rarely."""
-        return as_single(self.gains(graph)[graph], np.outer(self.sizes, self.sizes)[graph])
+        sizes = self.nodes.sizes
+        return as_single(self.gains(graph)[graph], np.outer(sizes, sizes)[graph])
 
 
 def make_block_setting(
-    moments: Moments,
-    sizes: IntArray,
-    price: float,
-    allowed: BoolArray | None,
-    required: BoolArray | None,
-    max_parents: int | None,
+    moments: Moments, sizes: IntArray, price: float, masks: EdgeMasks | None = None
 ) -> BlockSetting:
     """Check what is known about the edges, and return all that a search needs."""
-    d = len(sizes)
-    forbidden, needed = checked_knowledge(allowed, required, max_parents, d)
-    limit = d if max_parents is None else max_parents
-    cap = max(limit, 0 if needed is None else int(needed.sum(axis=0).max()))
-    sizes = np.ascontiguousarray(sizes, np.int64)
-    return BlockSetting(moments, forbidden, needed, price, None, cap, sizes=sizes)
+    forbidden, required, cap = checked_knowledge(masks, len(sizes), len(sizes))
+    nodes = NodeColumns(np.ascontiguousarray(sizes, np.int64))
+    return BlockSetting(moments, forbidden, required, price, None, cap, nodes=nodes)
 
 
 def search_blocks(
@@ -147,12 +128,10 @@ def search_blocks(
     sizes: IntArray,
     *,
     starts: Mapping[str, ArrayLike],
-    gamma: float | Literal["auto"] = "auto",
+    price: float | None = None,
     min_effect: float = 0.0,
     effort: float = 1.0,
-    allowed: BoolArray | None = None,
-    required: BoolArray | None = None,
-    max_parents: int | None = None,
+    masks: EdgeMasks | None = None,
     random_state: int | None = None,
     n_jobs: int | None = None,
     progress: Callable[[str], None] | None = None,
@@ -165,10 +144,9 @@ def search_blocks(
     """
     d, n = len(sizes), moments.n_samples
     floor = effect_price(checked_effect(min_effect), n, equal=False)
-    automatic = isinstance(gamma, str)
-    price = cautious_price(d) if isinstance(gamma, str) else edge_penalty(n, d, gamma)
-    price = max(price, floor)
-    setting = make_block_setting(moments, sizes, price, allowed, required, max_parents)
+    automatic = price is None
+    price = max(cautious_price(d) if price is None else price, floor)
+    setting = make_block_setting(moments, sizes, price, masks)
     stop, tell = kernels.Stop(), progress or silent
     work = Work(moments, dict(starts), random_state, n_jobs, effort, tell, stop)
     tell(f"search over {d} nodes, some of them blocks, from {', '.join(starts)}")
@@ -179,13 +157,13 @@ def search_blocks(
             fair = max(fair_price(setting.edge_gains(runs[0].graph.adjacency), price, d), floor)
         if fair < price - NOTICEABLE:
             tell("weak effects are common: edges get cheaper")
-            cheaper, work.starts["cautious"] = replace(setting, penalty=fair), runs[0].graph.order
+            cheaper, work.starts["cautious"] = replace(setting, price=fair), runs[0].graph.order
             runs, setting = local_runs(cheaper, work.starts, n_jobs, stop), cheaper
         if effort:
             runs = work.iterated(setting, runs)
     except KeyboardInterrupt:
         work.interrupted = True
-    return block_result(runs, work, setting.penalty)
+    return block_result(runs, work, setting.price)
 
 
 def block_result(runs: list[Run], work: Work, price: float) -> BlockResult:

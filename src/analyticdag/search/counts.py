@@ -15,18 +15,19 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
+from analyticdag.knowledge import EdgeMasks
 from analyticdag.moments import Moments
 from analyticdag.search import kernels
 from analyticdag.search.blocks import BlockResult, block_result
 from analyticdag.search.engine import Work, local_runs, silent
 from analyticdag.search.price import as_single, checked_effect, effect_price
-from analyticdag.search.setting import Setting, checked_knowledge, edge_penalty
+from analyticdag.search.setting import Setting, checked_knowledge
 from analyticdag.search.steps.counts import FRACTION, MOST_STATES, cost
 from analyticdag.search.steps.given import PATIENT
 from analyticdag.search.steps.records import SLOTS
@@ -170,7 +171,7 @@ class LevelCounts:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CountSetting(Setting):
-    """The task where nodes are scored by counts; `penalty` is what naming a parent costs.
+    """The task where nodes are scored by counts; `price` is what naming a parent costs.
 
     Covariances are not looked at, and `moments` only know how many rows there are.
     """
@@ -183,12 +184,12 @@ class CountSetting(Setting):
         n, kinds = float(self.n_samples), self.counts.levels.tolist()
         alone = {k: cost(n, float(k)) for k in set(kinds)}
         pairs = [[cost(n, float(k * m)) - alone[k] - alone[m] for m in kinds] for k in kinds]
-        return 2.0 * np.array(pairs) + self.penalty
+        return 2.0 * np.array(pairs) + self.price
 
     def rules(self, noise: float | None = None, patience: int = PATIENT) -> kernels.Rules:
         """What a parent must be worth."""
         costs = np.ascontiguousarray(self.edge_costs)
-        return kernels.Rules(self.penalty, noise, self.price, self.cap, patience, costs)
+        return kernels.Rules(self.price, noise, self.share, self.cap, patience, costs)
 
     @property
     def data(self) -> kernels.Data:
@@ -201,7 +202,7 @@ class CountSetting(Setting):
 
     def value(self, node: int, parents: IntArray) -> float:
         """Score of a node with some parents."""
-        paid = self.counts.cost(node, parents) + self.penalty * len(parents)
+        paid = self.counts.cost(node, parents) + self.price * len(parents)
         return self.counts.misfit(node, parents) + paid
 
     def values(self, graph: BoolArray, nodes: IntArray) -> FloatArray:
@@ -210,35 +211,27 @@ class CountSetting(Setting):
 
 
 def make_count_setting(
-    counts: LevelCounts,
-    price: float | None,
-    allowed: BoolArray | None,
-    required: BoolArray | None,
-    max_parents: int | None,
+    counts: LevelCounts, price: float | None = None, masks: EdgeMasks | None = None
 ) -> CountSetting:
     """Check what is known about the edges, and return all that a search needs.
 
     The price is that of an edge between yes/no nodes; None: as the number of nodes says.
     """
     d, n = len(counts.levels), counts.n_samples
-    forbidden, needed = checked_knowledge(allowed, required, max_parents, d)
-    limit = d if max_parents is None else max_parents
-    cap = max(limit, 0 if needed is None else int(needed.sum(axis=0).max()))
-    penalty = 2.0 * math.log(d) if price is None else max(price - counts.single, 0.0)
+    forbidden, required, cap = checked_knowledge(masks, d, d)
+    naming = 2.0 * math.log(d) if price is None else max(price - counts.single, 0.0)
     moments = Moments.shared(np.eye(d), n)
-    return CountSetting(moments, forbidden, needed, penalty, None, cap, counts=counts)
+    return CountSetting(moments, forbidden, required, naming, None, cap, counts=counts)
 
 
 def search_counts(
     counts: LevelCounts,
     *,
     starts: Mapping[str, ArrayLike],
-    gamma: float | Literal["auto"] = "auto",
+    price: float | None = None,
     min_effect: float = 0.0,
     effort: float = 1.0,
-    allowed: BoolArray | None = None,
-    required: BoolArray | None = None,
-    max_parents: int | None = None,
+    masks: EdgeMasks | None = None,
     random_state: int | None = None,
     n_jobs: int | None = None,
     progress: Callable[[str], None] | None = None,
@@ -249,11 +242,9 @@ def search_counts(
     best graph so far, once there is one.
     """
     d, n = len(counts.levels), counts.n_samples
-    price = counts.single + 2.0 * math.log(d)
-    if not isinstance(gamma, str):
-        price = edge_penalty(n, d, gamma)
+    price = counts.single + 2.0 * math.log(d) if price is None else price
     price = max(price, effect_price(checked_effect(min_effect), n, equal=False))
-    setting = make_count_setting(counts, price, allowed, required, max_parents)
+    setting = make_count_setting(counts, price, masks)
     stop, tell = kernels.Stop(), progress or silent
     work = Work(setting.moments, dict(starts), random_state, n_jobs, effort, tell, stop)
     tell(f"search over {d} discrete nodes by counts, from {', '.join(starts)}")

@@ -2,7 +2,7 @@
 
 Every start gets parents and a local search. With the scale-free score the best `ITERATED` of them
 go on to the iterated search; with equal variances the layered order hardly leaves anything to do,
-unless there are fewer rows than nodes (`starts_disagree`) or weak effects are common (`price`):
+unless there are fewer rows than nodes (`starts_disagree`) or weak effects are common (`price.py`):
 then all starts are searched again, every node of them.
 Starts are independent, so they run on threads (kernels release the interpreter lock), and nothing
 depends on how many threads there are: random numbers derive from the seed and the start's label.
@@ -13,28 +13,27 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from analyticdag._threads import in_threads
-from analyticdag._typing import BoolArray, FloatArray, IntArray
+from analyticdag._typing import FloatArray, IntArray
+from analyticdag.extended_bic import gamma_of
 from analyticdag.graphs import topological_order
+from analyticdag.knowledge import EdgeMasks
 from analyticdag.least_squares import weights_of
 from analyticdag.moments import Moments
 from analyticdag.orders import consistent_order
 from analyticdag.search.graph import Graph, Search, best_parts, least_squares, suspects
 from analyticdag.search.hubs import revisit_hubs
 from analyticdag.search.kernels import Stop
-from analyticdag.search.price import Floor, cautious_price, fair_price, gamma_of
+from analyticdag.search.price import Floor, cautious_price, fair_price
 from analyticdag.search.setting import (
     ScoreName,
     Setting,
     checked_covariance,
     checked_order,
-    default_gamma,
-    edge_penalty,
     graph_score,
     make_setting,
 )
@@ -45,7 +44,8 @@ from analyticdag.search.steps.local import DRAWS
 # seeds: 50 rows of 200 nodes 34 errors instead of 50; 100 of 400 20.5 instead of 21.5; 200 of 800
 # the same graph for seven times the time.
 FEW_ROWS_NODES = 500
-# How many of the starts go on to the iterated search; and in graphs of so many nodes or more.
+# How many of the starts go on to the iterated search; and in graphs of so many nodes or more. What
+# four are worth is said below.
 ITERATED, ITERATED_LARGE = 4, 2
 LARGE = 200
 # The iterated search runs in rounds of d / 2 disturbances, until a round gains nothing. It begins
@@ -59,7 +59,8 @@ FURTHER_STARTS = 4
 COMBINED = "combined"  # label of runs that began with the best parts of others
 # Scores of runs that met in one class differ by rounding only.
 SAME = 1e-9
-# Effects are weak where they speak for a price this much lower.
+# Effects are weak where they speak for a price this much lower. As first written; no trial of other
+# values is on record.
 NOTICEABLE = 0.5
 # Starts that meet in one graph differ by rounding, which must not rank them: decimals that count.
 TIES = 6
@@ -118,12 +119,10 @@ def search_orders(
     n_samples: int,
     *,
     score: ScoreName = "unequal",
-    gamma: float | Literal["auto"] = "auto",
+    price: float | None = None,
     min_effect: float | Callable[[FloatArray], float] = 0.0,
     effort: float = 1.0,
-    allowed: BoolArray | None = None,
-    required: BoolArray | None = None,
-    max_parents: int | None = None,
+    masks: EdgeMasks | None = None,
     moments: Moments | None = None,
     starts: Mapping[str, ArrayLike] | None = None,
     random_state: int | None = None,
@@ -132,12 +131,12 @@ def search_orders(
 ) -> SearchResult:
     """Search over orders of the variables for the graph with the lowest score.
 
-    `S` is the covariance of n_samples rows. `gamma` is the extended BIC's, "auto" lets the data
-    choose the price of an edge (`price.py`); no edge has a partial correlation below `min_effect`,
+    `S` is the covariance of n_samples rows. `price` is what an edge costs in the score, None lets
+    the data choose it (`price.py`); no edge has a partial correlation below `min_effect`,
     which may be a function of the weights of a first graph, found at a cautious price.
     `effort` is a factor on how often the search may begin anew until its best score has come back.
-    `allowed[i, j]` and `required[i, j]` speak about the edge i -> j; required edges stay, and
-    orders respect them. `moments` gives nodes covariances of their own, where interventions left
+    `masks` say which edges may and must be there; required ones stay, and orders respect them.
+    `moments` gives nodes covariances of their own, where interventions left
     some of the rows out of their equations. `starts` maps labels to orders to start from (None:
     cheap ones); equal variances add an order of their own.
     `n_jobs` threads are used, all processors if None; the result does not depend on it. `progress`
@@ -146,11 +145,10 @@ def search_orders(
     """
     cov = checked_covariance(S)
     moments = moments or Moments.shared(cov, n_samples)
-    price, automatic = cautious_price(len(cov)), isinstance(gamma, str)
-    if not isinstance(gamma, str):
-        price = edge_penalty(n_samples, len(cov), gamma)
+    automatic = price is None
+    price = cautious_price(len(cov)) if price is None else price
     least = Floor(min_effect, n_samples, score == "equal")
-    setting = make_setting(moments, score, max(price, least.price), allowed, required, max_parents)
+    setting = make_setting(moments, score, max(price, least.price), masks)
     stop = Stop()
     setting, layered = with_noise(setting, stop)
     if layered is not None:
@@ -166,10 +164,10 @@ def search_orders(
     gains = setting.gains_in(regressions, moments)
     fair = least.excess * fair_price(gains / least.excess, price, len(cov))
     final = max(fair if automatic else price, least.price)
-    weak = max(fair, least.price) < setting.penalty - NOTICEABLE
-    if final > setting.penalty or (weak and (automatic or setting.equal)):
+    weak = max(fair, least.price) < setting.price - NOTICEABLE
+    if final > setting.price or (weak and (automatic or setting.equal)):
         work.tell(f"the price of an edge is {final:.1f}" + ", as weak effects are common" * weak)
-        setting = replace(setting, penalty=final, thorough=setting.equal and weak)
+        setting = replace(setting, price=final, thorough=setting.equal and weak)
         if not setting.equal:
             work.starts["cautious"] = runs[0].graph.order
         runs = local_runs(setting, work.starts, n_jobs, stop)
@@ -258,15 +256,14 @@ class Work:
         self, setting: Setting, floor: Floor, runs: list[Run], W: FloatArray
     ) -> SearchResult:
         """The best run, with weights W, and what is to be known about it."""
-        n, d, price = self.moments.n_samples, setting.n_nodes, setting.penalty
-        gamma = (price - np.log(n)) / (4.0 * np.log(max(d, 2)))
+        price = setting.price
         score: ScoreName = "equal" if setting.equal else "unequal"
         return SearchResult(
             weights=W,
             order=runs[0].graph.order,
-            score=graph_score(self.moments, W, score=score, gamma=gamma),
+            score=graph_score(self.moments, W, score=score, price=price),
             price=price,
-            gamma=gamma_of(price, n, d),
+            gamma=gamma_of(price, self.moments.n_samples, setting.n_nodes),
             min_effect=floor.known,
             start=runs[0].label,
             returns=returns(runs),
@@ -353,21 +350,14 @@ def select_parents(
     n_samples: int,
     order: ArrayLike,
     *,
+    price: float,
     score: ScoreName = "unequal",
-    gamma: float | None = None,
-    allowed: BoolArray | None = None,
-    required: BoolArray | None = None,
-    max_parents: int | None = None,
+    masks: EdgeMasks | None = None,
 ) -> FloatArray:
-    """Weights of every node on its parents: those among its predecessors that lower the score.
-
-    `gamma` None is the usual one of the score.
-    """
+    """Weights of every node on its parents: those among its predecessors that lower the score."""
     cov = checked_covariance(S)
     moments = Moments.shared(cov, n_samples)
-    gamma = default_gamma(score) if gamma is None else gamma
-    price = edge_penalty(n_samples, len(cov), gamma)
-    setting = make_setting(moments, score, price, allowed, required, max_parents)
+    setting = make_setting(moments, score, price, masks)
     stop = Stop()
     setting, _ = with_noise(setting, stop)
     start = consistent_order(checked_order(order, len(cov), "order"), setting.required)

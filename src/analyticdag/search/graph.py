@@ -54,7 +54,7 @@ class Graph:
     def residuals(self, setting: Setting) -> FloatArray:
         """Residual variances, for equal variances."""
         assert setting.noise is not None
-        misfit = self.value - setting.penalty * self.count
+        misfit = self.value - setting.price * self.count
         return misfit * (setting.noise / setting.moments.samples_of)
 
     def score(self, setting: Setting) -> float:
@@ -63,7 +63,7 @@ class Graph:
             return float(self.value.sum())
         n = setting.moments.samples_of
         pooled = max(np.average(self.residuals(setting), weights=n), np.finfo(float).tiny)
-        return float(n.sum() * np.log(pooled) + setting.penalty * self.count.sum())
+        return float(n.sum() * np.log(pooled) + setting.price * self.count.sum())
 
 
 class Search:

@@ -25,9 +25,11 @@ from analyticdag.search.steps.given import GAIN
 # Nodes with more parents than this share of the samples are hubs.
 HUB = 0.2
 # k parents leave a share 1 - k/n of the noise in n samples. A hub with this many times as much
-# residual variance may lack a parent.
+# residual variance may lack a parent: it was 0.85 to 1.15 for hubs whose parents are found, and 3.4
+# to 4.8 for others (docs/design/order-search.md).
 UNEXPLAINED = 1.15
-# Share of parents among the candidates to begin with.
+# Share of parents among the candidates to begin with. This and what follows is as first written; no
+# trial of other values is on record.
 SHARE = 0.3
 # Factors go this part of the way to where they should be; all at once they would swing.
 DAMPING = 0.5

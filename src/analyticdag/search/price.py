@@ -14,7 +14,6 @@ Where the model does not hold, pairs without an effect have partial correlations
 beside their standard error 1/sqrt(n) (`linear.misfit`). Gains of accidents are then larger by a
 factor 1 + n s², and so is every price. A floor on the effect, |partial correlation| >= r, is a
 price as well: n log(1/(1 - r²)). An automatic floor is three sizes, which the price always exceeds.
-The price of the extended BIC is log n + 4 gamma log d; `gamma_of` tells which gamma a price is.
 """
 
 from __future__ import annotations
@@ -40,7 +39,6 @@ __all__ = [
     "effect_price",
     "expected_false",
     "fair_price",
-    "gamma_of",
 ]
 
 # Accidents in a whole table, on average, at the cautious price.
@@ -48,7 +46,8 @@ ACCIDENTS = 0.02
 # Share of accidents among the edges that just pay the fair price. Not a half: a false edge spoils
 # directions around it, too. Own seeds, docs/design/order-search.md.
 FALSE = 0.2
-# Weak effects are counted from the border up to this many times its size.
+# Weak effects are counted from the border up to this many times its size. Windows of 1.4 to 2 were
+# compared together with FALSE (docs/design/order-search.md).
 WINDOW = 1.5
 # No price is below three standard errors, squared, unless the cautious one is: with a handful of
 # columns there are too few edges to tell how common weak ones are. For the same reason an automatic
@@ -141,11 +140,6 @@ def as_single(gains: FloatArray, freedom: IntArray | FloatArray) -> FloatArray:
     """Return gains of blocks as those of single columns that accidents exceed as rarely."""
     rarity = np.maximum(chi2.sf(gains, freedom), _RAREST)
     return chi2.isf(rarity, 1)
-
-
-def gamma_of(price: float, n_samples: int, n_nodes: int) -> float:
-    """The extended BIC's gamma of a price; with one node it makes no difference."""
-    return round((price - math.log(n_samples)) / (4.0 * math.log(max(n_nodes, 2))), 6)
 
 
 def checked_effect(min_effect: float) -> float:

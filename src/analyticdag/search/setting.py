@@ -2,13 +2,13 @@
 
 The score is a sum over nodes of misfit plus a price per parent:
 
-    unequal variances   sum_j n log(r_j) + penalty * |pa_j|                  (EBIC, Foygel-Drton)
-    equal variances     n d log(mean_j r_j) + penalty * (number of edges)    (pooled variance)
+    unequal variances   sum_j n log(r_j) + price * |pa_j|                  (as the extended BIC)
+    equal variances     n d log(mean_j r_j) + price * (number of edges)    (pooled variance)
 
-with penalty = log n + 4 gamma log d; r_j is the residual variance of node j given its parents.
-The first score does not change when variables are rescaled, so it is evaluated on the correlation
-matrix. The second is not a sum over nodes; with the noise variance fixed at s2 it becomes one,
-sum_j n r_j / s2 + penalty * |pa_j|, and that sum is what moves are judged by.
+where r_j is the residual variance of node j given its parents. The first score does not change when
+variables are rescaled, so it is evaluated on the correlation matrix. The second is not a sum over
+nodes; with the noise variance fixed at s2 it becomes one, sum_j n r_j / s2 + price * |pa_j|, and
+that sum is what moves are judged by.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from analyticdag._parameters import shown, whole
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag._validation import check_symmetric, correlations, covariance_matrix
 from analyticdag.errors import KnowledgeError, ParameterError
+from analyticdag.knowledge import EdgeMasks
 from analyticdag.least_squares import Regressions, regressions_of
 from analyticdag.moments import Moments
 from analyticdag.search import kernels
@@ -32,7 +33,8 @@ from analyticdag.search.steps.given import COLLINEAR, PATIENT
 ScoreName: TypeAlias = Literal["unequal", "equal"]
 
 # With equal variances: how many faint parents a regression may take that is only tried. What a node
-# cannot explain must not be explained by hundreds of accidents.
+# cannot explain must not be explained by hundreds of accidents. As first written; no trial of other
+# values is on record.
 TRIED_PATIENCE = 2
 # The extended BIC's gamma as it is usual, for graphs that are given and for other programs. The
 # search lets the data choose (`price.py`).
@@ -46,12 +48,7 @@ def default_gamma(score: str) -> float:
     return _GAMMA[score]
 
 
-def edge_penalty(n_samples: int, n_nodes: int, gamma: float) -> float:
-    """Price of one edge: log n + 4 gamma log d."""
-    return float(np.log(n_samples) + 4.0 * gamma * np.log(n_nodes))
-
-
-def graph_score(moments: Moments, weights: FloatArray, *, score: ScoreName, gamma: float) -> float:
+def graph_score(moments: Moments, weights: FloatArray, *, score: ScoreName, price: float) -> float:
     """Score of a weighted graph on data with these moments; smaller is better.
 
     The unequal-variance score is that of the standardised variables, so that it is the same for
@@ -59,13 +56,13 @@ def graph_score(moments: Moments, weights: FloatArray, *, score: ScoreName, gamm
     """
     d, n = len(weights), moments.samples_of
     residuals = np.maximum(moments.residual_variances(weights), 0.0)
-    price = edge_penalty(moments.n_samples, d, gamma) * np.count_nonzero(weights)
+    paid = price * np.count_nonzero(weights)
     if score == "equal":
         pooled = max(np.average(residuals, weights=n), np.finfo(float).tiny)
-        return float(n.sum() * np.log(pooled)) + price
+        return float(n.sum() * np.log(pooled)) + paid
     variances = moments.own_variances
     shares = np.divide(residuals, variances, out=np.ones(d), where=variances > 0)
-    return float(n @ np.log(np.maximum(shares, COLLINEAR))) + price
+    return float(n @ np.log(np.maximum(shares, COLLINEAR))) + paid
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +72,7 @@ class Setting:
     moments: Moments  # of the standardised variables, unless all noise has one variance
     forbidden: BoolArray | None  # None: nothing is
     required: BoolArray | None
-    penalty: float
+    price: float
     noise: float | None  # the noise variance all nodes share; None: each has its own
     cap: int
     thorough: bool = False  # equal variances: try all nodes elsewhere, not only suspicious ones
@@ -101,15 +98,15 @@ class Setting:
         return self.noise is not None
 
     @property
-    def price(self) -> FloatArray:
+    def share(self) -> FloatArray:
         """Share of a node's residual variance (equal: of the noise) a parent must explain."""
-        relative = self.penalty / self.moments.samples_of
+        relative = self.price / self.moments.samples_of
         return relative if self.equal else -np.expm1(-relative)
 
     def rules(self, noise: float | None = None, patience: int = PATIENT) -> kernels.Rules:
         """What a parent must be worth, at this noise level (None: the setting's)."""
         noise = self.noise if noise is None else noise
-        return kernels.Rules(self.penalty, noise, self.price, self.cap, patience)
+        return kernels.Rules(self.price, noise, self.share, self.cap, patience)
 
     def trial_rules(self) -> kernels.Rules:
         """What a parent must be worth where a move is only tried."""
@@ -145,7 +142,7 @@ class Setting:
         for found in regressions_of(self.moments, some):
             left[found.nodes] -= found.explained
         values = self.moments.samples_of * np.log(np.maximum(left, COLLINEAR * own) / own)
-        return (values + self.penalty * some.sum(axis=0))[nodes]
+        return (values + self.price * some.sum(axis=0))[nodes]
 
     def gains_in(self, regressions: Iterable[Regressions], moments: Moments) -> FloatArray:
         """What each edge of a graph gains, its price not counted, by regressions on parents.
@@ -168,10 +165,8 @@ class Setting:
 def make_setting(
     moments: Moments,
     score: ScoreName,
-    penalty: float,
-    allowed: BoolArray | None,
-    required: BoolArray | None,
-    max_parents: int | None,
+    price: float,
+    masks: EdgeMasks | None = None,
     *,
     noise: float = 1.0,
 ) -> Setting:
@@ -181,19 +176,15 @@ def make_setting(
     """
     default_gamma(score)  # refuses an unknown score
     d = len(moments.of)
-    forbidden, needed = checked_knowledge(allowed, required, max_parents, d)
-    most = 0 if needed is None else int(needed.sum(axis=0).max())
-    cap = max(0, min(d - 1, int(moments.samples_of.min()) - 2))
-    if max_parents is not None:
-        cap = min(cap, max_parents)
-    cap = max(cap, most)
+    most = max(0, min(d - 1, int(moments.samples_of.min()) - 2))
+    forbidden, required, cap = checked_knowledge(masks, d, most)
     if score == "equal":
-        return Setting(moments, forbidden, needed, penalty, noise, cap)
+        return Setting(moments, forbidden, required, price, noise, cap)
     matrices = [correlations(S) for S in moments.covariances]
     standardised = replace(
         moments, covariances=matrices[0][None] if len(matrices) == 1 else np.array(matrices)
     )
-    return Setting(standardised, forbidden, needed, penalty, None, cap)
+    return Setting(standardised, forbidden, required, price, None, cap)
 
 
 def checked_covariance(S: ArrayLike) -> FloatArray:
@@ -215,29 +206,29 @@ def checked_order(order: ArrayLike, n_nodes: int, label: str) -> IntArray:
 
 
 def checked_knowledge(
-    allowed: BoolArray | None, required: BoolArray | None, max_parents: int | None, n_nodes: int
-) -> tuple[BoolArray | None, BoolArray | None]:
-    """Forbidden and required edges as (d, d) masks without contradictions; None for none."""
-    shape = (n_nodes, n_nodes)
-    forbidden = None if allowed is None else ~_mask(allowed, shape, "allowed")
-    needed = None if required is None else _mask(required, shape, "required")
-    if max_parents is not None:
-        max_parents = whole("max_parents", max_parents, 0, what="None, or a whole number")
-    if needed is not None and needed.any():
-        _check_required(needed, forbidden, max_parents)
-    else:
-        needed = None
+    masks: EdgeMasks | None, n_nodes: int, most: int
+) -> tuple[BoolArray | None, BoolArray | None, int]:
+    """Forbidden and required edges without contradictions, None for none; and the cap of parents.
+
+    `most` is the cap where nothing else is known; required parents may be more.
+    """
+    if masks is None:
+        return None, None, most
+    forbidden = ~_mask(masks.allowed, n_nodes, "allowed")
+    required, limit = _mask(masks.required, n_nodes, "required"), masks.max_parents
+    if limit is not None:
+        most = min(most, whole("max_parents", limit, 0, what="None, or a whole number"))
+    needed = required if required.any() else None
+    if needed is not None:
+        _check_required(needed, forbidden, limit)
+        most = max(most, int(needed.sum(axis=0).max()))
     # No node is its own parent, whatever the mask says.
-    if forbidden is not None and not (forbidden.sum() - np.diag(forbidden).sum()):
-        forbidden = None
-    return forbidden, needed
+    any_forbidden = forbidden.sum() > np.diag(forbidden).sum()
+    return forbidden if any_forbidden else None, needed, most
 
 
-def _check_required(needed: BoolArray, forbidden: BoolArray | None, limit: int | None) -> None:
-    refused = np.eye(len(needed), dtype=np.bool_)
-    if forbidden is not None:
-        refused |= forbidden
-    clash = np.argwhere(needed & refused)
+def _check_required(needed: BoolArray, forbidden: BoolArray, limit: int | None) -> None:
+    clash = np.argwhere(needed & (forbidden | np.eye(len(needed), dtype=np.bool_)))
     if len(clash) > 0:
         i, j = clash[0].tolist()
         raise KnowledgeError(
@@ -248,8 +239,8 @@ def _check_required(needed: BoolArray, forbidden: BoolArray | None, limit: int |
         raise KnowledgeError(f"node {node} has more required parents than max_parents={limit}.")
 
 
-def _mask(values: BoolArray, shape: tuple[int, int], name: str) -> BoolArray:
-    mask = np.ascontiguousarray(values, dtype=np.bool_)
+def _mask(values: BoolArray, n_nodes: int, name: str) -> BoolArray:
+    mask, shape = np.ascontiguousarray(values, dtype=np.bool_), (n_nodes, n_nodes)
     if mask.shape != shape:
         raise ParameterError(f"{name} must be a boolean {shape} mask; got shape {mask.shape}.")
     return mask

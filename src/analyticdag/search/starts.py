@@ -33,7 +33,8 @@ from analyticdag.search.steps.given import COLLINEAR, PATIENT
 RANDOM_STARTS = 2
 # About three standard errors of a residual variance at n = 1000.
 TOLERANCE = 0.12
-# When no node is within the tolerance, those this close to the closest one go with it.
+# When no node is within the tolerance, those this close to the closest one go with it. This, SPARE,
+# PATIENCE and NOTICED are as first written; no trial of other values is on record.
 TIE = 0.04
 # The full regression is of use while it leaves this share of the samples.
 SPARE = 0.1

@@ -13,6 +13,7 @@ import numpy as np
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.errors import ParameterError
+from analyticdag.extended_bic import MODERATE, edge_price
 from analyticdag.least_squares import weights_on_parents
 from analyticdag.moments import Moments
 from analyticdag.orders import precedence, variance_order
@@ -42,7 +43,7 @@ def starting_weights(
     allowed = np.ones((d, d), bool) if allowed is None else allowed
     required = np.zeros((d, d), bool) if required is None else required
     order = variance_order(S, before=precedence(allowed, required) if required.any() else None)
-    price = math.log(n_samples) + 2 * math.log(d)
+    price = edge_price(n_samples, d, MODERATE)
     graph = np.zeros((d, d), bool)
     for place, j in enumerate(order):
         before = order[:place]

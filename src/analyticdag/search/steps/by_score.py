@@ -63,7 +63,7 @@ def weakest_by_score(data: Data, rules: Rules, work: Regression) -> cython.Py_ss
         if data.blocks:
             there = without_block(data, work, i) - rules.prices[i * data.d + work.node]
         else:
-            there = count_value(data, work, i, data.d) - rules.penalty
+            there = count_value(data, work, i, data.d) - rules.price
         if there < best:
             best, chosen = there, i
     return chosen

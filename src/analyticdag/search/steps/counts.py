@@ -2,7 +2,7 @@
 
 With N the counts of the levels of node j in each combination of its parents P, and M their sums,
 
-    score of j  =  -2 Σ N log(N / M)  +  2 (cost(Q r) - cost(Q))  +  penalty |P|
+    score of j  =  -2 Σ N log(N / M)  +  2 (cost(Q r) - cost(Q))  +  price |P|
 
 where j has r levels and P has Q combinations. cost(K) is what it takes to describe K shares that
 were learned from n rows: the logarithm of the normaliser of a multinomial distribution, in the
@@ -162,13 +162,13 @@ def count_value(
 @cython.part
 def count_score(data: Data, rules: Rules, work: Regression) -> cython.double:
     """Score of the node given the members."""
-    return count_value(data, work, data.d, data.d) + rules.penalty * work.size
+    return count_value(data, work, data.d, data.d) + rules.price * work.size
 
 
 @cython.part
 def with_count(data: Data, rules: Rules, work: Regression, p: cython.Py_ssize_t) -> cython.double:
     """Score of the node if p came to the members, the prices of the others left out."""
-    return count_value(data, work, data.d, p) + rules.penalty
+    return count_value(data, work, data.d, p) + rules.price
 
 
 @cython.part
@@ -197,7 +197,7 @@ def take_pair(
         for t in range(s):
             k = order[t]
             if work.slot[k] < 0 and not forbidden(data, k, work.node):
-                there = count_value(data, work, nobody, k) + 2.0 * rules.penalty
+                there = count_value(data, work, nobody, k) + 2.0 * rules.price
                 if there < best:
                     best, first, second = there, i, k
         toggle_count(data, work, i)

@@ -166,28 +166,28 @@ def required(data: Data, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.b
 class Rules:
     """What a parent must be worth, and how many there may be."""
 
-    penalty: cython.double  # price of an edge in the score
+    price: cython.double  # of an edge, in the score
     equal: cython.bint  # whether all noise has one variance,
     noise = cython.declare(cython.double, visibility="readonly")  # which is this one
-    price: cython.p_double  # share of the residual variance (or of the noise) to be explained
+    share: cython.p_double  # of the residual variance (or of the noise) to be explained
     cap: cython.Py_ssize_t  # largest number of parents
     patience: cython.Py_ssize_t  # how many faint parents a regression may take
     prices: cython.p_double  # of the edges between blocks, in the score; [i, j] for i -> j
-    dearest: cython.double  # price of an edge, in the score, at most
+    dearest: cython.double  # price of an edge at most
     arrays: object
 
     def __init__(
         self,
-        penalty: float,
+        price: float,
         noise: float | None,
-        price: Any,
+        share: Any,
         cap: int,
         patience: int,
         prices: Any = None,
     ) -> None:
-        self.arrays = price, prices
-        self.penalty, self.equal, self.noise = penalty, noise is not None, noise or 1.0
-        self.price, self.cap, self.patience = floats(price), cap, patience
-        self.dearest = penalty
+        self.arrays = share, prices
+        self.price, self.equal, self.noise = price, noise is not None, noise or 1.0
+        self.share, self.cap, self.patience = floats(share), cap, patience
+        self.dearest = price
         if prices is not None:
             self.prices, self.dearest = floats(prices), prices.max(initial=0.0)

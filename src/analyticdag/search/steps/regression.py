@@ -212,7 +212,7 @@ def score(data: Data, rules: Rules, work: Regression) -> cython.double:
         return count_score(data, rules, work)
     residual = work.link[work.node]
     units = residual / rules.noise if rules.equal else log(max(residual, COLLINEAR))
-    total: cython.double = data.n[work.node] * units + rules.penalty * work.size
+    total: cython.double = data.n[work.node] * units + rules.price * work.size
     return total
 
 
@@ -220,7 +220,7 @@ def score(data: Data, rules: Rules, work: Regression) -> cython.double:
 def hurdle(rules: Rules, node: cython.Py_ssize_t, residual: cython.double) -> cython.double:
     """What a parent of `node` must explain to be worth its price; `residual` is without it."""
     base = rules.noise if rules.equal else max(residual, COLLINEAR)
-    worth: cython.double = rules.price[node] * base
+    worth: cython.double = rules.share[node] * base
     return worth
 
 
