@@ -125,7 +125,8 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
     missing="em" takes maximum likelihood from the rows as they are, and counts only as many rows as
     the pairs of columns really have (`tables.gaps`). Kinds are "number", "count", "log", "yes/no",
     "ordered", "category", "days" (a date), or the levels of an ordered column from low to high;
-    words, booleans and categoricals are understood without, and two values are yes/no. The search
+    words, booleans and categoricals are understood without, two values are yes/no, and a table that
+    holds whole-number codes only (ten values at most) is one of ordered columns. The search
     reads yes/no and ordered columns by their levels and as cuts of normal variables, and takes the
     better graph; a category enters as one (`fitting.design`), with a strength between 0 and 1 for
     the weight of an edge, and coefficients as its `parts`. On yes/no a weight is a change of share.

@@ -34,7 +34,7 @@ from analyticdag.fitting.tally import MOST_COUNTED
 from analyticdag.graphs import orient_with_knowledge
 from analyticdag.interventions import equivalence_class
 from analyticdag.knowledge import EdgeMasks
-from analyticdag.linear.misfit import Misfit
+from analyticdag.linear.misfit import FEW_VALUES, ROWS_PER_VALUE, Misfit
 from analyticdag.linear.options import Options
 from analyticdag.moments import Moments
 from analyticdag.optimize.path import traits_of
@@ -43,6 +43,10 @@ from analyticdag.tables.recipe import DISCRETE, Kind, Recipe
 
 # Asymptotic relative efficiency of Spearman's correlation: (3/π)².
 RANK_EFFICIENCY = (3.0 / np.pi) ** 2
+# Rows that show of most tables that they hold more than codes.
+_GLANCE = 200
+# More columns of codes than this are learned as numbers: latent correlations take too long.
+_MOST_CODED = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +112,7 @@ def prepared(statistics: Statistics, recipe: Recipe | None, options: Options, li
     readings as the rows (`fitting.facts`). Of a fit that partial_fit goes on from there is no
     sample, so yes/no and ordered columns are read by levels alone.
     """
-    kinds = (Kind.NUMBER,) * len(statistics.names) if recipe is None else recipe.kinds
+    kinds = _kinds(statistics, options) if recipe is None else recipe.kinds
     facts, seen = facts_of(statistics), statistics
     if options.covariance == "rank":
         _refuse_ranks_without_rows(statistics)
@@ -125,6 +129,33 @@ def prepared(statistics: Statistics, recipe: Recipe | None, options: Options, li
     seen = replace(seen, discrete=design.discrete)
     readings = design.readings(facts)
     return Fit(seen, options, like=like, design=design, readings=readings, plain=statistics)
+
+
+def _kinds(statistics: Statistics, options: Options) -> tuple[str, ...]:
+    """Return what columns of plain numbers are: ordered where all of them hold codes only.
+
+    A table of codes alone is one of levels, whatever their types say. Beside one measured number
+    they may be counts, and stay numbers.
+    """
+    d, rows = len(statistics.names), statistics.rows
+    numbers: tuple[str, ...] = (Kind.NUMBER,) * d
+    if d > _MOST_CODED or rows is None or options.traits.score not in (None, "unequal"):
+        return numbers
+    return (Kind.ORDERED,) * d if _only_codes(rows.times(statistics.scale)) else numbers
+
+
+def _only_codes(X: FloatArray) -> bool:
+    """Whether every column holds whole numbers, few of them and each in some rows."""
+    most = min(FEW_VALUES, len(X) / ROWS_PER_VALUE)
+    # The first rows of most tables show already that it does not.
+    return all(_holds_codes(X[:_GLANCE, k], most) for k in range(X.shape[1])) and all(
+        _holds_codes(X[:, k], most) for k in range(X.shape[1])
+    )
+
+
+def _holds_codes(column: FloatArray, most: float) -> bool:
+    present = column[~np.isnan(column)]
+    return bool((present == np.rint(present)).all()) and len(np.unique(present)) <= most
 
 
 def _refuse_ranks_without_rows(statistics: Statistics) -> None:
