@@ -36,13 +36,13 @@ ScoreName: TypeAlias = Literal["unequal", "equal"]
 # cannot explain must not be explained by hundreds of accidents. As first written; no trial of other
 # values is on record.
 TRIED_PATIENCE = 2
-# The extended BIC's gamma as it is usual, for graphs that are given and for other programs. The
-# search lets the data choose (`price.py`).
+# The extended BIC's gamma for graphs that are given and for other programs. The search lets the
+# data choose (`price.py`).
 _GAMMA: dict[str, float] = {"unequal": 1.0, "equal": 0.75}
 
 
 def default_gamma(score: str) -> float:
-    """The usual gamma."""
+    """The extended BIC's gamma that goes with a score."""
     if score not in _GAMMA:
         raise ParameterError(f"score must be 'unequal' or 'equal'; got {score!r}.")
     return _GAMMA[score]
