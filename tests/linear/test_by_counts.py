@@ -60,6 +60,18 @@ def test_parents_that_act_together_are_counted(model: AnalyticDAG) -> None:
     assert skeleton_errors(graph, model.adjacency_matrix_) <= 1
 
 
+def test_a_table_of_nothing_but_codes_is_one_of_levels() -> None:
+    graph, levels = by_tables()
+    coded = AnalyticDAG(n_jobs=1).fit(levels.astype(float))
+    assert coded.reading_ == "counts"
+    assert skeleton_errors(graph, coded.adjacency_matrix_) <= 1
+    # Beside one measured number the same codes may be counts of something.
+    measured = np.column_stack([levels, np.random.default_rng(0).normal(size=len(levels))])
+    beside = AnalyticDAG(n_jobs=1).fit(measured)
+    assert "counts" != beside.reading_
+    assert skeleton_errors(graph, beside.adjacency_matrix_[:-1, :-1]) > 1
+
+
 def test_so_are_those_of_a_table_of_zeros_and_ones() -> None:
     rng = np.random.default_rng(2)
     a, b = (rng.random((2, 1500)) < [[0.5], [0.4]]).astype(float)
