@@ -202,10 +202,10 @@ def certainty(run: SavedRun) -> list[tuple[str, str, int, str]]:
     """Return (label, kind, edges, meaning) for each way a direction can be fixed."""
     counts = Counter(reason(run, edge) for edge in run.edges)
     meaning = {
-        FixedBy.COLLIDER: "by the data, if the links are right: it meets another arrow at a variable whose two "
-        "causes are not joined, and every graph that fits equally well has that",
-        FixedBy.ORIENTATION_RULES: "by the data, if the links are right: turned round, it would close a cycle or "
-        "make a meeting of arrows that the data rule out",
+        FixedBy.COLLIDER: "by the data, if the links are right: it meets another arrow at a "
+        "variable whose two causes are not joined, and every graph that fits equally well has that",
+        FixedBy.ORIENTATION_RULES: "by the data, if the links are right: turned round, it would "
+        "close a cycle or make a meeting of arrows that the data rule out",
         FixedBy.INTERVENTIONS: "by the data: rows in which one end was perturbed and the "
         "other was not would look different if it pointed the other way",
         FixedBy.NOISE_SHAPE: "by the data, if effects are linear: turned round, the noise "
