@@ -22,7 +22,7 @@ import markupsafe
 from analyticdag._files import write_text
 from analyticdag.drawing.picture import BOXES, Link, Picture, draw, short_number
 from analyticdag.io.folder import made
-from analyticdag.io.outputs import reserved
+from analyticdag.io.outputs import PAGE_MARK, reserved
 from analyticdag.io.run import EdgeRecord, SavedRun
 from analyticdag.io.state import RungRecord
 from analyticdag.report.answers import answers
@@ -95,7 +95,7 @@ def write_report(run: SavedRun, path: str | Path, *, overwrite: bool = False) ->
     A file that is there already stays as it is, unless `overwrite` says otherwise.
     """
     path = Path(path)
-    with made(path.parent), reserved(path, force=overwrite, inputs=()):
+    with made(path.parent), reserved(path, force=overwrite, inputs=(), marks=[PAGE_MARK]):
         write_text(path, render_report(run), overwrite=overwrite)
     return path
 
