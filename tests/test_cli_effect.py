@@ -84,7 +84,51 @@ def test_what_moves_an_outcome(command: Command, saved: Path) -> None:
     sizes = [abs(row["standardized"]) for row in found["effects"]]
     assert sizes == sorted(sizes, reverse=True)
     nothing = command("effects", saved, "--on", "sprinkler")
-    assert nothing.out == "nothing in this graph can move sprinkler\n"
+    said = nothing.out.splitlines()
+    assert said[0] == "no path leads to sprinkler in this graph, so nothing is said to move it"
+    assert re.fullmatch(r"the link sprinkler → wet points the other way: .*\d\d %", said[1])
+    assert len(said) == 2
+
+
+@pytest.mark.parametrize(("of", "other_way"), [("wet", True), ("rain", False)])
+def test_no_path_is_no_effect_and_has_no_interval(
+    command: Command, saved: Path, of: str, other_way: bool
+) -> None:
+    lines = command("effect", saved, "--of", of, "--on", "sprinkler").out.splitlines()
+    assert lines[0] == f"no path from {of} to sprinkler in this graph, so no effect"
+    assert [text.startswith("the link sprinkler → wet points") for text in lines[1:]] == (
+        [True] * other_way
+    )
+    joint = command("effect", saved, "--of", "rain", "--of", "wet", "--on", "sprinkler").out
+    assert "  no path from wet to sprinkler beside the others, so no effect" in joint
+
+
+def test_one_share_of_graphs_without_an_effect(command: Command, saved: Path) -> None:
+    asked = ("--on", "rain", "--json")
+    one = json.loads(command("effect", saved, "--of", "cloud", *asked).out)
+    row = next(
+        row
+        for row in json.loads(command("effects", saved, *asked).out)["effects"]
+        if row["cause"] == "cloud"
+    )
+    both = json.loads(command("effect", saved, "--of", "cloud", "--of", "wet", *asked).out)
+    share = one["n_zero"] / one["n_members"]
+    assert one["zero_share"] == row["zero_share"] == both["zero_share"][0] == share
+
+
+def test_a_yes_no_cause_is_one_level_instead_of_the_other(command: Command, tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(5)
+    smokes = rng.integers(0, 2, 500)
+    table = pandas.DataFrame(
+        {"smoker": np.array(["no", "yes"])[smokes], "cough": 2.0 * smokes + rng.normal(size=500)}
+    )
+    known = Knowledge(tiers=[["smoker"], ["cough"]])
+    run = save_run(record_of(AnalyticDAG(knowledge=known).fit(table)), tmp_path / "run")
+    for asked in (("effects", run), ("effect", run, "--of", "smoker")):
+        out = command(*asked, "--on", "cough").out
+        assert "smoker: yes instead of no" in out
+        assert "unit of smoker" not in out
 
 
 def test_open_effects_are_listed_by_what_they_can_be(command: Command, tmp_path: Path) -> None:

@@ -189,7 +189,7 @@ def test_numbers_are_checked_before_the_work(shell: Shell) -> None:
 
 def test_force_means_it(shell: Shell, table: Path) -> None:
     page = table.parent / "r.html"
-    page.write_text("old")
+    page.write_text('<meta name="generator" content="analyticdag">')
     assert shell("fit", "d.csv", "--out", "run", *ORDER).code == 0
     first = (table.parent / "run" / "model.json").read_bytes()
     result = shell("fit", "d.csv", "--out", "run", "--report", page, "--force", *ORDER)
@@ -200,7 +200,7 @@ def test_force_means_it(shell: Shell, table: Path) -> None:
     shell.refused("report", "run", message="is there already")
     assert shell("report", "run", "--force").code == 0
     shell.refused("report", "run", "--out", "run/model.json", "--force", message="is an input")
-    (table.parent / "s.json").write_text("old")
+    (table.parent / "s.json").write_text('{\n "n_resamples": 1}')
     few = ("stability", "d.csv", "--resamples", 2, "--out", "s.json", *ORDER)
     shell.refused(*few, message="is there already")
     assert shell(*few, "--force").code == 0
@@ -209,6 +209,25 @@ def test_force_means_it(shell: Shell, table: Path) -> None:
     shell.refused("simulate", "ER1", "--out", "sim", message="is there already")
     again = ("simulate", "ER1", "--nodes", 3, "--samples", 6, "--out", "sim", "--force")
     assert shell(*again).code == 0
+
+
+def test_force_overwrites_results_and_no_other_file(shell: Shell, table: Path) -> None:
+    """A report had replaced the table by a page; --force is for results."""
+    assert shell("fit", "d.csv", "--out", "run", *ORDER).code == 0
+    before = table.read_bytes()
+    said = "is no result of analyticdag and would be overwritten"
+    shell.refused("report", "run", "--out", "d.csv", "--force", message=said)
+    notes, folder = table.parent / "notes.txt", table.parent / "mine"
+    notes.write_text("mine")
+    shell.refused("stability", "d.csv", "--out", notes, "--force", message=said)
+    shell.refused("fit", "d.csv", "--report", notes, "--force", message=said)
+    folder.mkdir()
+    (folder / "edges.csv").write_text("mine")
+    shell.refused("fit", "d.csv", "--out", folder, "--force", message="holds 'edges.csv' and no run")
+    (folder / "data.csv").write_text("mine")
+    shell.refused("simulate", "ER1", "--out", folder, "--force", message=said)
+    assert {path.read_text() for path in (notes, *folder.iterdir())} == {"mine"}
+    assert table.read_bytes() == before
 
 
 def test_a_page_inside_the_new_folder(shell: Shell, table: Path) -> None:

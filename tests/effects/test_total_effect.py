@@ -36,7 +36,7 @@ def assert_agree(known: Known, graphs: list[np.ndarray], each: np.ndarray) -> No
         assert np.array(found.possible) == pytest.approx(true, abs=1e-6)
         assert found.identified == (len(true) == 1)
         assert (found.n_members, found.n_zero) == (len(graphs), np.sum(~reached[:, x, y]))
-        assert (found.zero_share > 0.0) == (found.n_zero > 0)
+        assert found.zero_share == found.n_zero / found.n_members
         if found.identified:
             assert_adjustment(known, found, true[0])
         if found.direct is not None:
@@ -46,6 +46,7 @@ def assert_agree(known: Known, graphs: list[np.ndarray], each: np.ndarray) -> No
             assert true == [0.0]
         else:
             assert [row.smallest, row.largest] == pytest.approx([true[0], true[-1]], abs=1e-6)
+            assert row.zero_share == found.zero_share
 
 
 def assert_adjustment(known: Known, found: Effect, true: float) -> None:

@@ -33,6 +33,7 @@ from analyticdag.io import (
 )
 from analyticdag.io.convert import read_graph
 from analyticdag.metrics import compare, differences
+from analyticdag.report import render_report
 
 NAMES = ("age", "sbp", "salt", "stroke")
 
@@ -152,8 +153,9 @@ def test_the_answer_in_words(run: SavedRun) -> None:
     assert re.fullmatch(r"  age — sbp +0\.40  \(direction open\)", lines[4])
     assert lines[:2] == ["4 variables, 3 links", "                 strength"]
     assert lines[5:] == [
-        "Of 3 links the data fix the direction of 2. 1 line without an arrow fits as well either "
+        "Of 3 links 2 have an arrow. 1 line without an arrow fits as well either "
         "way, and its strength is that in one of these graphs.",
+        "How likely each link is was not computed.",
         "Links are causes only if nothing unmeasured moves both of their ends.",
     ]
     none = replace(run_of_weights(np.zeros((2, 2)), "ab"), loss="mse", parameters={"refine": True})
@@ -166,8 +168,13 @@ def test_the_answer_in_words(run: SavedRun) -> None:
 def test_knowledge_and_assumptions_are_told_apart(run: SavedRun) -> None:
     labels = ("knowledge", "equal variances", "collider")
     edges = tuple(replace(e, fixed_by=by) for e, by in zip(run.edges, labels, strict=True))
+    assert any(text.endswith("(known)") for text in answer(replace(run, edges=edges)))
+    edges = tuple(
+        replace(e, probability=0.98, direction_probability=0.97) if e.kind != "knowledge" else e
+        for e in edges
+    )
     lines = answer(replace(run, edges=edges))
-    assert any(text.endswith("(known)") for text in lines)
+    assert any(re.search(r" known +known$", text) for text in lines)
     assert any(text.endswith("(if equal variances)") for text in lines)
     assert (
         "Of 3 links the data fix the direction of 1, your knowledge that of 1. 1 arrow points as "
@@ -191,8 +198,50 @@ def test_an_arrow_by_the_noise_says_why_it_has_no_share(run: SavedRun) -> None:
         for e in run.edges
     )
     lines = answer(replace(run, edges=edges))
-    remark = "(linked: 97 %; arrow by the shape of noise, margin 4.1)"
-    assert sum(text.endswith(remark) for text in lines) == 2
+    assert (
+        sum(bool(re.search(r" 97 % {12}\(arrow by the shape of noise, m", t)) for t in lines) == 2
+    )
+
+
+def test_an_arrow_less_likely_than_not_is_a_line_in_print_and_page(run: SavedRun) -> None:
+    likely = iter((0.95, 0.31))
+    judged = replace(
+        run,
+        edges=tuple(
+            replace(e, probability=0.97, direction_probability=next(likely))
+            if e.kind == "data"
+            else replace(e, probability=0.97)
+            for e in run.edges
+        ),
+    )
+    lines = answer(judged)
+    assert re.fullmatch(r" +strength  linked  this way", lines[1])
+    assert re.fullmatch(r"  sbp → stroke +\+0\.80 +97 % +95 %", lines[2])
+    assert re.fullmatch(r"  salt — stroke +0\.60 +97 % +\(direction unsure\)", lines[3])
+    assert re.fullmatch(r"  age — sbp +0\.40 +97 % +\(direction open\)", lines[4])
+    said = "1 arrow is less likely than not this way round and is drawn as a line"
+    assert said in lines[5]
+    page = render_report(judged)
+    assert "salt → stroke" not in page
+    assert page.count("salt — stroke, strength") == 1
+    assert said in page
+    assert '"salt" -> "stroke" [label' in dot(judged)  # files keep it, with how likely it is
+    assert ",0.31," in edges_csv(judged)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "why"), [({"search": {"gamma": 1.0}}, " (too many links)"), ({}, "")]
+)
+def test_where_nothing_was_judged_the_data_fix_no_direction(
+    run: SavedRun, parameters: dict[str, object], why: str
+) -> None:
+    unjudged = replace(run, parameters=parameters)
+    said = f"How likely each link is was not computed{why}."
+    assert said in answer(unjudged)
+    assert said in render_report(unjudged)
+    assert "the data fix" not in " ".join(answer(unjudged))
+    known = tuple(replace(edge, fixed_by="knowledge") for edge in run.edges)
+    assert said not in answer(replace(unjudged, edges=known))
 
 
 def test_many_links_are_cut_short() -> None:

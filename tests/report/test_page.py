@@ -221,7 +221,7 @@ def test_the_methods_paragraph_says_what_was_done() -> None:
         "order-2",
         "Adam",
         "below 0.3",
-        "3 edges, 3 of them",
+        "Of 3 links 3 have an arrow. The interpretation",
     ):
         assert words in text
 
@@ -274,7 +274,7 @@ def test_the_lambdas_that_were_tried_are_drawn() -> None:
 def test_a_class_opens_as_a_class_and_says_why() -> None:
     run = replace(chain(("a", "b", "c")), loss="likelihood-nv")
     page = render_report(run)
-    assert "2 of 2 links carry no arrow head" in page
+    assert "2 of 2 links carry no arrow head: the reverse fits" in page
     assert "Of 2 links the data fix the direction of none. 2 lines without an arrow" in page
     assert "a → b" not in page
     assert re.search(r'<svg id="graph"[^>]*class-view"', page)

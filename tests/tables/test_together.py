@@ -12,7 +12,13 @@ import pytest
 from analyticdag import AnalyticDAG
 from analyticdag.errors import DataError
 from analyticdag.stability import bootstrap
-from analyticdag.tables.together import autocorrelation, group_members, order_blocks, worth
+from analyticdag.tables.together import (
+    autocorrelation,
+    block_length,
+    group_members,
+    order_blocks,
+    worth,
+)
 
 Command = Callable[..., tuple[int, str, str]]
 
@@ -72,7 +78,44 @@ def test_rows_in_order_are_noticed_where_residuals_follow_each_other(
     assert (said in err) == (memory > 0.0)
     if memory:
         assert "400 rows are worth about" in err
-        assert "--groups day --resamples 100" in err
+        assert "--groups 40 --resamples 100" in err
+        assert "--groups day" not in err
+
+
+def test_a_column_of_days_makes_blocks_and_the_warning_stays(
+    command: Command, tmp_path: Path
+) -> None:
+    file = series(tmp_path / "days.csv", 0.8)
+    for groups, said in (
+        ("day", "400 groups of 400 rows: every row is its own group, so blocks of 15 rows"),
+        ("40", "--groups 40 --resamples 100"),
+    ):
+        words = ["-v", "--groups", groups, "--resamples", "3", "--out", tmp_path / groups]
+        code, _, err = command("fit", file, *words)
+        assert code == 0, err
+        assert said in err
+        assert "400 rows are worth about" in err
+    code, _, err = command("fit", file, "--groups", "300")
+    assert code == 2
+    assert "cannot group by blocks of 300 of 400 rows; give 2 to 200 rows, or name a" in err
+
+
+def test_groups_that_are_nearly_rows_are_named(command: Command, tmp_path: Path) -> None:
+    file = series(tmp_path / "days.csv", 0.8)
+    lines = file.read_text().splitlines()
+    lines[2] = lines[1].split(",")[0] + "," + lines[2].partition(",")[2]
+    file.write_text("\n".join(lines))
+    code, _, err = command("fit", file, "-v", "--groups", "day", "--out", tmp_path / "run")
+    assert code == 0, err
+    assert "399 groups of 400 rows: nearly every row is its own group" in err
+    assert "rows still count as independent" in err
+    assert "400 rows are worth about" in err
+
+
+def test_blocks_are_as_long_as_rows_remember() -> None:
+    assert block_length(3000, 0.0) == 29  # twice the cube root
+    assert block_length(3000, 0.9) == 192  # ten times (1 + 0.9) / (1 - 0.9)
+    assert block_length(400, 0.8) == 40  # ten blocks at least
 
 
 def test_groups_are_drawn_together_and_a_series_in_blocks() -> None:

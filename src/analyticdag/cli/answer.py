@@ -12,7 +12,15 @@ from analyticdag.cli.progress import Talk, line
 from analyticdag.effects.effect import HIDDEN, one_line
 from analyticdag.io.run import EdgeRecord, SavedRun
 from analyticdag.report.cautions import explained, in_short, urgent, warnings_of
-from analyticdag.report.text import count, link, percent, sentences
+from analyticdag.report.text import (
+    count,
+    is_judged,
+    is_line,
+    link,
+    percent,
+    sentences,
+    strongest_first,
+)
 
 # As many as fit on a screen with the sentences and the paths.
 SHOWN = 20
@@ -82,14 +90,9 @@ def _summary(run: SavedRun, folder: Path, page: Path) -> dict[str, Any]:
     }
 
 
-def strongest_first(run: SavedRun) -> list[EdgeRecord]:
-    """Return the edges by strength."""
-    return sorted(run.edges, key=lambda edge: -edge.strength)
-
-
 def size(run: SavedRun, edge: EdgeRecord) -> str:
     """Return how strong a link is; a sign belongs to the weight of a direction."""
-    if run.is_open(edge) or edge.parts:  # nor has a category one
+    if is_line(run, edge) or edge.parts:  # nor has a category one
         return f"{edge.strength:.2f}"
     return f"{edge.weight if edge.standardized is None else edge.standardized:+.2f}"
 
@@ -109,37 +112,49 @@ def _table(run: SavedRun) -> list[str]:
         return []
     links = [one_line(link(run, edge)) for edge in shown]
     width = min(max(map(len, links)), 60)
-    likely = "  likely" if any(edge.probability is not None for edge in run.edges) else ""
-    return [
-        f"  {'':<{width}}  strength{likely}",
-        *(
-            f"  {text:<{width}}  {size(run, edge):>8}{_remark(run, edge)}"
-            for text, edge in zip(links, shown, strict=True)
-        ),
+    judged = any(map(is_judged, run.edges))
+    rows = [
+        f"  {text:<{width}}  {size(run, edge):>8}{_likely(run, edge) if judged else ''}"
+        f"{_remark(run, edge, judged=judged)}"
+        for text, edge in zip(links, shown, strict=True)
     ]
+    head = f"  {'':<{width}}  strength{'  linked  this way' if judged else ''}"
+    return [head, *(row.rstrip() for row in rows)]
 
 
-def _remark(run: SavedRun, edge: EdgeRecord) -> str:
-    is_open = run.is_open(edge)
-    said = {"knowledge": "known", "assumption": f"if {edge.fixed_by}"}
-    fixed = "direction open" if is_open else said.get(edge.kind, "") or _by_noise(edge)
-    remarks = [text for text in (fixed, HIDDEN if edge.hidden_cause else "") if text]
-    return _likely(likelihood(run, edge)) + (f"  ({'; '.join(remarks)})" if remarks else "")
+def _likely(run: SavedRun, edge: EdgeRecord) -> str:
+    linked, this_way = likelihoods(run, edge)
+    return f"  {linked:>6}  {this_way:>8}"
+
+
+def likelihoods(run: SavedRun, edge: EdgeRecord) -> tuple[str, str]:
+    """Return how likely two are linked, and how likely this way; a line has no way."""
+    known = edge.kind == "knowledge"
+    linked = percent(edge.probability) if is_judged(edge) or not known else "known"
+    way = "" if is_line(run, edge) else percent(edge.direction_probability)
+    return linked, "known" if known else way
+
+
+def _remark(run: SavedRun, edge: EdgeRecord, *, judged: bool) -> str:
+    remarks = [_fixed(run, edge, judged=judged), HIDDEN if edge.hidden_cause else ""]
+    told = "; ".join(filter(None, remarks))
+    return f"  ({told})" if told else ""
+
+
+def _fixed(run: SavedRun, edge: EdgeRecord, *, judged: bool) -> str:
+    """Say what a direction rests on, where the columns do not."""
+    if run.is_open(edge):
+        return "direction open"
+    if is_line(run, edge):
+        return "direction unsure"
+    if edge.kind == "knowledge":
+        return "" if judged else "known"
+    return f"if {edge.fixed_by}" if edge.kind == "assumption" else _by_noise(edge)
 
 
 def _by_noise(edge: EdgeRecord) -> str:
     """Say why an arrow that the shapes of the noise fixed has no share: the score cannot tell."""
-    if edge.probability is None or edge.direction_probability is not None:
+    if not is_judged(edge) or edge.direction_probability is not None:
         return ""
     margin = "" if edge.margin is None else f", margin {edge.margin:.1f}"
-    return f"linked: {percent(edge.probability)}; arrow by the shape of noise{margin}"
-
-
-def likelihood(run: SavedRun, edge: EdgeRecord) -> float | None:
-    """Return how likely a link is there as it is shown: with its arrow, if it has one."""
-    return edge.probability if run.is_open(edge) else edge.direction_probability
-
-
-def _likely(share: float | None) -> str:
-    """Return how likely a link is, as it stands; nothing where that is not known."""
-    return f"  {percent(share):>6}" if share is not None else ""
+    return f"arrow by the shape of noise{margin}"

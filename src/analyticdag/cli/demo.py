@@ -88,22 +88,26 @@ def _show(sachs: Dataset, folder: Path, console: Console) -> None:
 
 
 def _edge_table(run: SavedRun, truth: nx.DiGraph) -> Table:
-    from analyticdag.cli.answer import likelihood, size, strongest_first
-    from analyticdag.report.text import link, percent
+    from analyticdag.cli.answer import likelihoods, size
+    from analyticdag.report.text import link, strongest_first
 
     table = Table(title="The learned graph", title_justify="left")
-    for column in ("link", "strength", "likely", "do experts agree?"):
-        table.add_column(column, justify="right" if column in ("strength", "likely") else "left")
+    table.add_column("link")
+    for column in ("strength", "linked", "this way"):
+        table.add_column(column, justify="right")
+    table.add_column("do experts agree?")
     for edge in strongest_first(run):
-        row = (link(run, edge), size(run, edge), percent(likelihood(run, edge)))
+        row = (link(run, edge), size(run, edge), *likelihoods(run, edge))
         table.add_row(*row, _verdict(run, edge, truth))
     return table
 
 
 def _verdict(run: SavedRun, edge: EdgeRecord, truth: nx.DiGraph) -> str:
+    from analyticdag.report.text import is_line
+
     source, target = run.edge_names(edge)
     there, back = truth.has_edge(source, target), truth.has_edge(target, source)
-    if run.is_open(edge):
+    if is_line(run, edge):
         return "yes" if there or back else "no"
     return "yes" if there else "reversed" if back else "no"
 

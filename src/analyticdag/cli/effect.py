@@ -49,8 +49,10 @@ def effect_command(
         _tell(as_json, asdict(joint), list(_joint_words(joint, units)))
     else:
         effect = total_effect(model, of[0], on, level=level)
-        sentence = effect.sentence(units)
-        _tell(as_json, {**effect.as_dict(), "sentence": sentence}, list(lines(effect, units)))
+        sentence, told = effect.sentence(units), list(lines(effect, units))
+        if effect.is_nowhere:
+            told += _other_way(saved, of[0], on)
+        _tell(as_json, {**effect.as_dict(), "sentence": sentence}, told)
 
 
 def effects_command(
@@ -95,17 +97,36 @@ def _units(saved: SavedRun, given: list[str]) -> dict[Hashable, str]:
 
 
 def _joint_words(joint: JointEffect, units: Mapping[Any, str]) -> Iterator[str]:
-    from analyticdag.effects.effect import pairs_text
+    from analyticdag.effects.effect import change, pairs_text
 
     unit = units.get(joint.outcome, "")
     yield f"on {joint.outcome}{f' ({unit})' if unit else ''}, with the other causes held fixed:"
     for k, cause in enumerate(joint.causes):
         low, high = joint.intervals[k]
+        if joint.zero_share[k] == 1.0:
+            yield f"  no path from {cause} to {joint.outcome} beside the others, so no effect"
+            continue
         values = sorted({round(values[k], 12) for values in joint.possible})
         said = f"{values[0]:+.4g}" if len(values) == 1 else f"{values[0]:.4g} to {values[-1]:.4g}"
-        yield f"  one more {units.get(cause, 'unit')} of {cause} → {said} [{low:.4g}, {high:.4g}]"
+        head = change(cause, *joint.steps[k], units)
+        yield f"  {head} → {said} [{low:.4g}, {high:.4g}]"
     if not joint.identified:
         yield f"not identified: {pairs_text(joint.open_edges)} open"
+
+
+def _other_way(saved: SavedRun, *ends: str) -> list[str]:
+    """Say of each arrow from the last of these columns, to the first of two, how likely it is."""
+    from analyticdag.report.text import percent
+
+    told = []
+    for edge in saved.edges:
+        source, target = saved.edge_names(edge)
+        if source == ends[-1] and target in (ends[:-1] or saved.names):
+            likely = percent(edge.direction_probability)
+            told.append(
+                f"the link {source} → {target} points the other way{f': {likely}' * bool(likely)}"
+            )
+    return told
 
 
 def _list(
@@ -114,7 +135,8 @@ def _list(
     units = _units(saved, given or [])
     unit = units.get(outcome, "")
     if not rows:
-        return [f"nothing in this graph can move {outcome}"]
+        nothing = f"no path leads to {outcome} in this graph, so nothing is said to move it"
+        return [nothing, *_other_way(saved, outcome)]
     heads = [_head(row, units) for row in rows]
     width = min(max(map(len, heads)), 60)
     lines = [f"what moves {outcome}{f' ({unit})' if unit else ''}, the surest and strongest first:"]
@@ -125,9 +147,9 @@ def _list(
 
 
 def _head(row: EffectRow, units: Mapping[Hashable, str]) -> str:
-    head = f"one more {units.get(row.cause, 'unit')} of {row.cause}"
-    if row.cause_level:
-        head = f"{row.cause}: {row.cause_level} instead of {row.reference}"
+    from analyticdag.effects.effect import change
+
+    head = change(row.cause, row.cause_level, row.reference, units)
     return f"{head}, share of {row.outcome_level}" if row.outcome_level else head
 
 

@@ -162,7 +162,7 @@ def check_numbers(resamples: int, seed: int | None, max_steps: int | None) -> No
 def _reserved_page(places: Places, folder: Path) -> Iterator[tuple[Path, bool]]:
     """Hold the file for the page; tell if one is there that a killed command like this wrote."""
     from analyticdag.io.folder import PAGE, unfinished
-    from analyticdag.io.outputs import reserved
+    from analyticdag.io.outputs import PAGE_MARK, reserved
 
     page = places.report or folder / PAGE
     left = unfinished(folder)
@@ -171,7 +171,8 @@ def _reserved_page(places: Places, folder: Path) -> Iterator[tuple[Path, bool]]:
         return
     written = page.read_bytes() if left is not None and page.is_file() else b""
     own = left is not None and left.page == hashlib.sha256(written).hexdigest()
-    with reserved(page, inputs=places.inputs, force=places.force or own, inside=folder):
+    force = places.force or own
+    with reserved(page, inputs=places.inputs, force=force, marks=[PAGE_MARK], inside=folder):
         yield page, own
 
 

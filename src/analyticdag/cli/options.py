@@ -65,7 +65,8 @@ DropMissing = Annotated[bool, _table("The same as --missing drop.", "off", "--dr
 Groups = Annotated[
     str | None,
     _table(
-        "Column that says which rows belong together; they are resampled together.",
+        "Column that says which rows belong together, or how many rows in a row do; they are "
+        "resampled together.",
         "every row by itself",
     ),
 ]

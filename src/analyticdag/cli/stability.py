@@ -70,7 +70,7 @@ def stability_command(
     from analyticdag.cli.fit import files_read, how_to_go_on
     from analyticdag.cli.table import Asked
     from analyticdag.io import read_knowledge, write_text
-    from analyticdag.io.outputs import reserved
+    from analyticdag.io.outputs import STABILITY_MARK, reserved
     from analyticdag.stability import bootstrap
     from analyticdag.stability.result import check_share
 
@@ -85,7 +85,9 @@ def stability_command(
     if table.has_gaps:
         model.set_params(missing=asked.rule)
     context.obj.advice = lambda: how_to_go_on(checkpoint)
-    held = reserved(*filter(None, [out]), inputs=inputs, force=force)
+    places = [] if out is None else [out]
+    marks = [STABILITY_MARK] * len(places)
+    held = reserved(*places, inputs=inputs, force=force, marks=marks)
     how: dict[str, Any] = {"n_jobs": jobs, "random_state": seed, "checkpoint": checkpoint}
     how |= {"interventions": table.targets, "groups": table.groups}
     how["subsample"] = "complementary" if complementary else None

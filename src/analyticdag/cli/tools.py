@@ -44,11 +44,12 @@ def simulate_command(
     """Draw a random graph and data from it."""
     from analyticdag.io import graphml, run_of_weights, write_table, write_text
     from analyticdag.io.folder import made
-    from analyticdag.io.outputs import reserved
+    from analyticdag.io.outputs import GRAPH_MARK, TABLE_MARK, reserved
     from analyticdag.simulate import simulate
 
     data, truth = out / "data.csv", out / "truth.graphml"
-    with made(out), reserved(data, truth, inputs=(), force=force):
+    marks = [TABLE_MARK, GRAPH_MARK]
+    with made(out), reserved(data, truth, inputs=(), force=force, marks=marks):
         drawn = simulate(
             graph,
             n_nodes=nodes,
@@ -109,11 +110,11 @@ def report_command(
     """Write the report of a saved run again, without fitting."""
     from analyticdag.io import load_run, write_text
     from analyticdag.io.folder import FILES
-    from analyticdag.io.outputs import reserved
+    from analyticdag.io.outputs import PAGE_MARK, reserved
     from analyticdag.report import render_report
 
     page = out or run / "report.html"
-    with reserved(page, inputs=[run / name for name in FILES], force=force):
+    with reserved(page, inputs=[run / name for name in FILES], force=force, marks=[PAGE_MARK]):
         write_text(page, render_report(load_run(run)), overwrite=force)
     line(Console(quiet=quiet), f"report  {page}")
 

@@ -16,7 +16,7 @@ from analyticdag._typing import BoolArray, FloatArray
 from analyticdag._validation import COLLINEAR, copied_pairs
 from analyticdag.diagnostics.result import Check, Level, listing
 from analyticdag.tables.look import Look, quoted
-from analyticdag.tables.together import autocorrelation, worth
+from analyticdag.tables.together import autocorrelation, block_length, worth
 
 # A column explained by the others to 99 % (variance inflation 100).
 INFLATION = 100.0
@@ -158,6 +158,7 @@ def _in_order(column: str, residuals: FloatArray, names: Sequence[Hashable]) -> 
     advice = (
         f"the rows stand in the order of {column}, and what is left of {listing(strong)} follows "
         f"the row before: {len(residuals)} rows are worth about {left}, {_SURER}; resample by "
-        f"blocks of rows to see which hold (--groups {quoted(column)} --resamples 100)"
+        f"blocks of rows to see which hold (--groups {block_length(len(residuals), largest)} "
+        "--resamples 100)"
     )
     return Check(_NAME, Level.WARNING, advice, numbers)

@@ -35,12 +35,12 @@ def level_effect(known: Known, x: int, y: int, neighbours: list[int], level: flo
         interval=(float(lows.min()), float(highs.max())),
         possible=() if any(reached) else (0.0,),
         identified=identified,
-        zero_share=float(np.mean(np.logical_not(reached))),
         open_edges=tuple((known.names[x], known.names[k]) for k in pairs),
         settling=tuple((known.names[x], known.names[k]) for k in settling(every, keys, x, pairs)),
         level=level,
         hidden=known.hidden_between(x, y),
         levels=_rows(known, x, y, values, lows, highs),
+        step=known.step(x),
         **(adjustment_sets(known, every[0], x, y) if identified else {}),
         **members(known.counts((x,) if neighbours else ()), reached),
     )

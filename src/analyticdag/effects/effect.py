@@ -62,7 +62,8 @@ class Effect:
         `analyticdag.stability.bootstrap_effects` gives one that knows.
     possible : one value for each distinct possible effect over the class, smallest first.
     identified : whether all members of the class agree on the value.
-    zero_share : share of the ways to point the open edges at the cause that give no effect.
+    zero_share : share of the graphs of the class in which the cause does not reach the outcome; NaN
+        where there are too many to count.
     n_members, n_zero : how many graphs the class has, and in how many of them the cause does not
         reach the outcome; None where open edges connect too many columns to count.
     standardized : the value in standard deviations; None like `value`.
@@ -79,6 +80,7 @@ class Effect:
     hidden : pairs on the way that look as if they had a common cause that was not measured.
     levels : of or on a category, what each of its levels does, or what becomes of its share; the
         effect then has no other value.
+    step : the two levels of a yes/no cause: one more unit is the first instead of the second.
     bounded : True where there were too many open edges to list values: `interval` is a bound.
     """
 
@@ -107,9 +109,15 @@ class Effect:
     settling: tuple[tuple[Hashable, Hashable], ...] = ()
     hidden: tuple[tuple[Hashable, Hashable], ...] = ()
     levels: tuple[LevelEffect, ...] = ()
+    step: tuple[str, str] = ("", "")
 
     def __str__(self) -> str:
-        return f"{self.sentence()}\n({self.note})"
+        return self.sentence() if self.is_nowhere else f"{self.sentence()}\n({self.note})"
+
+    @property
+    def is_nowhere(self) -> bool:
+        """Whether the cause reaches the outcome in no graph of the class."""
+        return self.identified and self.zero_share == 1.0
 
     @property
     def note(self) -> str:
@@ -121,11 +129,13 @@ class Effect:
         return one_line(self._sentence(units or {}))
 
     def _sentence(self, named: Mapping[Hashable, str]) -> str:
+        if self.is_nowhere:
+            return f"no path from {self.cause} to {self.outcome} in this graph, so no effect"
         if self.levels:
             most = max(self.levels, key=lambda one: abs(one.smallest + one.largest))
             many = f" (the largest of {len(self.levels)})" if len(self.levels) > 1 else ""
             return f"{self.of_level(most, named)}{many}{self._crossing()}"
-        head = f"one more {named.get(self.cause, 'unit')} of {self.cause} → "
+        head = f"{change(self.cause, *self.step, named)} → "
         tail = f" {named[self.outcome]} of {self.outcome}" if self.outcome in named else ""
         tail = tail or f" in {self.outcome}"
         low, high = self.interval
@@ -140,9 +150,8 @@ class Effect:
 
     def of_level(self, one: LevelEffect, units: Mapping[Hashable, str]) -> str:
         """Say what one level of a category does, or what becomes of its share."""
-        head = f"one more {units.get(self.cause, 'unit')} of {self.cause}"
-        if one.cause_level:
-            head = f"{self.cause}: {one.cause_level} instead of {one.reference}"
+        levels = (one.cause_level, one.reference) if one.cause_level else self.step
+        head = change(self.cause, *levels, units)
         tail = f"in {self.outcome}"
         if one.outcome_level:
             tail = f"in the share of {self.outcome}: {one.outcome_level}"
@@ -169,6 +178,13 @@ class Effect:
         return {**record, "note": self.note}
 
 
+def change(cause: Hashable, to: str, since: str, units: Mapping[Hashable, str]) -> str:
+    """Say what is done to a cause: one more unit, or one level instead of another."""
+    if to or since:
+        return f"{cause}: {to} instead of {since}"
+    return f"one more {units.get(cause, 'unit')} of {cause}"
+
+
 def one_line(text: str) -> str:
     """Return a text with line breaks and orders to a terminal spelled out: names may hold them."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
@@ -185,9 +201,10 @@ def lines(effect: Effect, units: Mapping[Hashable, str]) -> Iterator[str]:
 
 
 def _lines(effect: Effect, units: Mapping[Hashable, str]) -> Iterator[str]:
-    if effect.levels and effect.possible:
-        yield f"{effect.cause} does nothing to {effect.outcome} in this graph"
-    elif effect.levels:
+    if effect.is_nowhere:
+        yield effect.sentence(units)
+        return
+    if effect.levels:
         yield from (effect.of_level(one, units) for one in effect.levels)
     else:
         yield effect.sentence(units)
@@ -228,7 +245,7 @@ def _parts(effect: Effect) -> Iterator[str]:
 
 
 def _adjustment(effect: Effect) -> Iterator[str]:
-    if not effect.value and (not effect.levels or effect.possible):
+    if not effect.value and not effect.levels:
         return
     best, least = (
         ", ".join(map(str, chosen or ())) or "nothing"

@@ -18,6 +18,7 @@ from analyticdag._parameters import level_of
 from analyticdag._typing import FloatArray
 from analyticdag.effects.equations import SAME_DIGITS, Equations
 from analyticdag.effects.known import Known
+from analyticdag.effects.summary import members
 from analyticdag.errors import ParameterError
 
 
@@ -28,8 +29,10 @@ class JointEffect:
     values, standard_errors : None where the class leaves several sets of values possible.
     intervals : for each cause, the hull of its intervals over all of `possible`.
     possible : the distinct sets of values over the class; one member has each of them as a whole.
-    zero_share : for each cause, the share of the ways to point the open edges that give no effect.
+    zero_share : for each cause, the share of the graphs of the class in which it has no effect; NaN
+        where they are too many to count.
     open_edges : pairs at the causes that would have to be settled; empty where identified.
+    steps : for each cause, the two levels of a yes/no column that one more unit stands for.
     """
 
     causes: tuple[Hashable, ...]
@@ -42,6 +45,7 @@ class JointEffect:
     zero_share: tuple[float, ...]
     open_edges: tuple[tuple[Hashable, Hashable], ...]
     level: float
+    steps: tuple[tuple[str, str], ...] = ()
 
 
 def joint_effect(
@@ -67,6 +71,7 @@ def joint_effect(
                 f"{known.names[category]!r} is a category, and several causes at once are told of "
                 "numbers; ask for one cause, or set its level with intervene"
             )
+    counts = known.counts(known.unsettled(nodes))
     cuts = [one.without_causes_of(nodes) for one in known.choices_at(nodes)]
     units = known.sd[y] / known.sd[list(nodes)]
     values = np.array([[cut.effects_of(x)[y] for x in nodes] for cut in cuts])
@@ -85,9 +90,12 @@ def joint_effect(
         ),
         possible=tuple(_plain(values[k] * units) for k in kept),
         identified=one,
-        zero_share=_plain(np.mean([[not cut.reach[x, y] for x in nodes] for cut in cuts], axis=0)),
+        zero_share=tuple(
+            members(counts, [bool(cut.reach[x, y]) for cut in cuts])["zero_share"] for x in nodes
+        ),
         open_edges=() if one else known.open_pairs(nodes),
         level=level,
+        steps=tuple(map(known.step, nodes)),
     )
 
 

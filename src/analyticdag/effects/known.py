@@ -144,9 +144,13 @@ class Known:
 
     def choices_at(self, nodes: tuple[int, ...]) -> list[Equations]:
         """Return the `choices` at those of the nodes that have open edges, unless too many."""
-        unsettled = tuple(node for node in nodes if self.open_at(node))
+        unsettled = self.unsettled(nodes)
         self.refuse_many_open(unsettled)
         return self.choices(unsettled)
+
+    def unsettled(self, nodes: tuple[int, ...]) -> tuple[int, ...]:
+        """Return those of the nodes that have open edges."""
+        return tuple(node for node in nodes if self.open_at(node))
 
     def refuse_many_open(self, unsettled: tuple[int, ...]) -> None:
         """Refuse what would have to try all members, where there are too many."""
@@ -220,6 +224,13 @@ class Known:
                 f"the run is of a version that kept no levels of the category {self.names[met]!r}; "
                 "fit again"
             )
+
+    def step(self, node: int) -> tuple[str, str]:
+        """Return the two levels of a yes/no column, from which one more unit leads to which."""
+        column = self.columns[node] if self.columns else None
+        if column is None or column.kind != Kind.YES_NO or len(column.levels) != 2:
+            return "", ""
+        return column.levels[1], column.levels[0]
 
     def open_at(self, node: int) -> list[int]:
         """Return the nodes that share an open edge with `node`."""

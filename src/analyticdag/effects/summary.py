@@ -21,14 +21,15 @@ from analyticdag.effects.known import Known
 
 
 def members(counts: list[int | None], reached: list[bool]) -> dict[str, Any]:
-    """Return how many members there are, and in how many of them there is no effect."""
+    """Return how many members there are, in how many there is no effect, and the share of these."""
     if any(count is None for count in counts):
-        return {"n_members": None, "n_zero": None}
+        nothing = float("nan") if any(reached) else 1.0
+        share = 0.0 if all(reached) else nothing
+        return {"n_members": None, "n_zero": None, "zero_share": share}
     pairs = list(zip(counts, reached, strict=True))
-    return {
-        "n_members": sum(count or 0 for count, _ in pairs),
-        "n_zero": sum(count or 0 for count, has_effect in pairs if not has_effect),
-    }
+    n_members = sum(count or 0 for count, _ in pairs)
+    n_zero = sum(count or 0 for count, has_effect in pairs if not has_effect)
+    return {"n_members": n_members, "n_zero": n_zero, "zero_share": n_zero / n_members}
 
 
 def settling(

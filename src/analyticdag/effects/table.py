@@ -12,6 +12,7 @@ from analyticdag._parameters import level_of
 from analyticdag._typing import FloatArray
 from analyticdag.effects.equations import SAME, Equations
 from analyticdag.effects.known import MOST_OPEN, Known
+from analyticdag.effects.summary import members
 from analyticdag.effects.total import total_effect
 
 
@@ -20,9 +21,11 @@ class EffectRow(NamedTuple):
 
     `low` and `high` are the ends of the interval, or of the hull of all intervals. `standardized`
     is the possible effect closest to zero, in standard deviations: what is certain at least.
-    `hidden`: whether a pair on the way looks as if it had a common cause that was not measured.
+    `zero_share` is the share of the graphs of the class without an effect; NaN where they are too
+    many to count. `hidden`: whether a pair on the way looks as if it had a common cause that was not
+    measured.
     Of or on a category there is a line for each level: `cause_level` instead of `reference`, and
-    what becomes of the share of `outcome_level`.
+    what becomes of the share of `outcome_level`. A yes/no cause has these two levels as well.
     """
 
     cause: Hashable
@@ -85,7 +88,8 @@ def _of_number(known: Known, x: int, outcomes: list[int], level: float) -> Itera
     values = np.array([equations.effects_of(x) for equations in every])
     halves = np.array([_half_widths(equations, x, level) for equations in every])
     reached = np.array([equations.reach[x] for equations in every])
-    unit = known.sd / known.sd[x]
+    unit, (to, since) = known.sd / known.sd[x], known.step(x)
+    counts = known.counts((x,)) if len(every) > 1 else [1]
     for y in outcomes:
         if bounded[y]:
             yield _bounded(known, x, y, level)
@@ -100,8 +104,10 @@ def _of_number(known: Known, x: int, outcomes: list[int], level: float) -> Itera
                 high=float((values + halves)[:, y].max() * unit[y]),
                 standardized=float(closest),
                 identified=bool(np.ptp(values[:, y]) <= SAME),
-                zero_share=float(np.mean(~reached[:, y])),
+                zero_share=members(counts, reached[:, y].tolist())["zero_share"],
                 hidden=bool(known.hidden_pairs) and bool(known.hidden_between(x, y)),
+                cause_level=to,
+                reference=since,
             )
 
 
@@ -145,8 +151,8 @@ def _half_widths(equations: Equations, x: int, level: float) -> FloatArray:
 def _bounded(known: Known, x: int, y: int, level: float) -> EffectRow:
     effect = total_effect(known, known.names[x], known.names[y], level=level)
     low, high = effect.interval
-    nothing = float("nan")
-    crosses = bool(effect.hidden)
+    ends = (low, high, low, high)
+    closest, share, hidden = 0.0, float("nan"), bool(effect.hidden)
     return EffectRow(
-        effect.cause, effect.outcome, low, high, low, high, 0.0, False, nothing, crosses
+        effect.cause, effect.outcome, *ends, closest, False, share, hidden, *effect.step
     )

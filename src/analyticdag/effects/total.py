@@ -63,7 +63,6 @@ def _summary(known: Known, x: int, y: int, neighbours: list[int], level: float) 
         interval=(min(o.interval[0] for o in ordered), max(o.interval[1] for o in ordered)),
         possible=tuple(o.value for o in ordered),
         identified=one is not None,
-        zero_share=float(np.mean(np.logical_not(reached))),
         standardized=None if one is None else one.value / unit,
         open_edges=() if one is not None else _pairs(known, x, neighbours),
         settling=_pairs(known, x, settled_by),
@@ -71,6 +70,7 @@ def _summary(known: Known, x: int, y: int, neighbours: list[int], level: float) 
         level=level,
         unit=unit,
         hidden=known.hidden_between(x, y),
+        step=known.step(x),
         **members(known.counts((x,) if neighbours else ()), reached),
         **({} if one is None else _split(known, every[0], x, y)),
     )
@@ -139,6 +139,7 @@ def _bound(known: Known, x: int, y: int, neighbours: list[int], level: float) ->
         bounded=True,
         unit=unit,
         hidden=known.hidden_between(x, y),
+        step=known.step(x),
     )
 
 

@@ -189,12 +189,19 @@ def load_run(folder: str | Path) -> SavedRun:
 def refuse_used_folder(folder: str | Path, key: str = "", *, overwrite: bool = False) -> None:
     """Raise ParameterError if the folder holds a run, or is no folder: nothing is overwritten.
 
+    With `overwrite` a run may be, but not files of somebody else that have the names of ours.
     What a killed save of the same `key` left may be completed.
     """
     folder = Path(folder)
     if os.path.lexists(folder) and not is_folder(folder):
         raise ParameterError(f"{str(folder)!r} is a file; name a folder for the run")
+    used = [name for name in (MODEL, *FILES) if os.path.lexists(folder / name)]
     if overwrite:
+        if used and used[0] != MODEL and unfinished(folder) is None:
+            raise ParameterError(
+                f"{str(folder)!r} holds {used[0]!r} and no run, and would lose it; name another "
+                "folder, or remove that file yourself"
+            )
         return
     left = unfinished(folder)
     if left is not None:
@@ -204,7 +211,6 @@ def refuse_used_folder(folder: str | Path, key: str = "", *, overwrite: bool = F
             f"{str(folder)!r} holds a run that was not saved to its end; repeat its command to "
             f"complete it ({left.key.split(' # ')[0][:200]}), or name another folder"
         )
-    used = [name for name in (MODEL, *FILES) if os.path.lexists(folder / name)]
     if used:
         raise ParameterError(
             f"{str(folder)!r} already holds a run ({used[0]}), which is never overwritten; "

@@ -3,9 +3,9 @@
     with reserved(page, inputs=[table], force=False): ...      files
     with reserved_run(folder, key, ...) as folder: ...         the folder of a run
 
-A path is refused if something is there already (unless a user says force), if it is an input or
-another output (also through links), if its folder is missing, full or not to be written to. While
-the block runs nobody else of us writes there.
+A path is refused if something is there already (unless a user says force, and it is a result of
+ours), if it is an input or another output (also through links), if its folder is missing, full or
+not to be written to. While the block runs nobody else of us writes there.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -31,6 +31,10 @@ from analyticdag.io.folder import (
 
 # Nearly empty results: a page is 100 KB of script and style.
 _ROOM = 2**20
+# What stands near the beginning of our results: other files are overwritten by no command.
+PAGE_MARK = b'name="generator" content="analyticdag"'
+STABILITY_MARK, TABLE_MARK, GRAPH_MARK = b'{\n "n_resamples"', b"x0,x1", b"<graphml"
+_BEGINNING = 4096
 
 
 def room_for(n_columns: int) -> int:
@@ -47,19 +51,21 @@ def reserved(
     *files: Path,
     inputs: Iterable[Path],
     force: bool,
+    marks: Sequence[bytes],
     room: int = _ROOM,
     inside: Path | None = None,
 ) -> Iterator[None]:
     """Check files that will be written, and hold them until the block ends.
 
-    A file right inside the folder `inside`, which is held already and made later, needs no lock.
+    `marks` say of each file what stands in one that `force` may overwrite. A file right inside the folder `inside`, which is held already and made later, needs no lock.
     """
     places = [os.path.realpath(file) for file in files]
-    for file, place in zip(files, places, strict=True):
+    for file, place, mark in zip(files, places, marks, strict=True):
         if places.count(place) > 1:
             raise ParameterError(f"{str(file)!r} is asked for twice; name another file")
         refuse_input(file, inputs)
         _refuse_existing(file, force=force)
+        _refuse_foreign(file, mark)
     with ExitStack() as held:
         for file in files:
             if inside is not None and file.parent == inside:
@@ -139,6 +145,22 @@ def _refuse_existing(file: Path, *, force: bool) -> None:
         raise ParameterError(
             f"{str(file)!r} is there already and is not overwritten; name another file, or say so "
             "(overwrite=True; on the command line: --force)"
+        )
+
+
+def _refuse_foreign(file: Path, mark: bytes) -> None:
+    """Refuse to overwrite what is no result of ours, whatever a user says; an empty file may go."""
+    if not os.path.lexists(file):
+        return
+    try:
+        with file.open("rb") as there:
+            beginning = there.read(_BEGINNING)
+    except OSError:  # a link to nothing; whether it can be written, the write finds out
+        return
+    if beginning and mark not in beginning:
+        raise ParameterError(
+            f"{str(file)!r} is no result of analyticdag and would be overwritten; name another "
+            "file, or remove that one yourself"
         )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -26,6 +26,10 @@ from analyticdag.tables.cells import MISSING, Cells, listing, short, text_of
 from analyticdag.tables.files import read_cells
 from analyticdag.tables.gaps import MISSING_RULES
 from analyticdag.tables.look import Look, check_names, gap_words, look_at
+from analyticdag.tables.together import order_blocks
+
+# With more groups than this share of the rows, nearly every row is one.
+_OWN = 0.9
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +115,7 @@ def read_table(
     `missing` refuses gaps ("error"), leaves rows with gaps out ("drop") or keeps them as NaN
     ("em"). `interventions` names the column that says what was perturbed in each row; a cell of it
     that would be a missing value elsewhere means that nothing was. `groups` names the column that
-    says which rows belong together. `looked` is called with the `Look` before anything is refused.
+    says which rows belong together, or is a whole number: blocks of so many rows. `looked` is called with the `Look` before anything is refused.
     """
     choice("missing", missing, MISSING_RULES)
     if str(source) != "-" and is_folder(source):
@@ -120,10 +124,12 @@ def read_table(
             "--interventions or --groups; write its rows into one file"
         )
     cells, name, digest = read_cells(source, stdin)
+    ordering = _ordering(cells, groups)
     cells, kept = _without_groups(cells, groups, drop)
     check_names(cells.names, name)
     cells, targets = _without_targets(cells, interventions, drop)
     look, values = look_at(cells, kinds=kinds, columns=columns, drop=drop)
+    look = replace(look, ordering=(*ordering, *look.ordering))
     if looked is not None:
         looked(look)
     look.refuse_undecided()
@@ -177,13 +183,46 @@ def _without_groups(
     """Take the column out that says which rows belong together; a row without a word is alone."""
     if column is None:
         return cells, None
+    if column not in cells.names and column.isdecimal():
+        return cells, _blocks(int(column), len(cells))
     cells.refuse_unknown([column], "cannot group by")
     given = [text_of(cell) for cell in cells.column(column)]
     groups = tuple(text or f"row {row}" for text, row in zip(given, cells.rows, strict=True))
     if column in drop:
         return cells, groups
-    note = f"rows are grouped by {column}: {len(set(groups))} groups of {len(groups)} rows"
+    note = f"rows are grouped by {column}: {_about_groups(len(set(groups)), len(groups))}"
     return cells.select([name for name in cells.names if name != column], note), groups
+
+
+def _ordering(cells: Cells, column: str | None) -> tuple[str, ...]:
+    """Return the column of groups if the rows stand in its order: they may follow each other."""
+    if column not in cells.names:
+        return ()
+    return look_at(cells.select([column]))[0].ordering
+
+
+def _blocks(length: int, n_rows: int) -> tuple[str, ...]:
+    if not 2 <= length <= n_rows // 2:
+        raise DataError(
+            f"cannot group by blocks of {length} of {n_rows} rows; give 2 to {n_rows // 2} rows, "
+            "or name a column"
+        )
+    return tuple(f"block {row // length}" for row in range(n_rows))
+
+
+def _about_groups(n_groups: int, n_rows: int) -> str:
+    """Say how many groups there are, and what happens where nearly every row is one."""
+    said = f"{n_groups} groups of {n_rows} rows"
+    if n_groups == n_rows:
+        length = len(order_blocks(n_rows)[0])
+        return f"{said}: every row is its own group, so blocks of {length} rows in a row are drawn"
+    if n_groups > _OWN * n_rows:
+        return (
+            f"{said}: nearly every row is its own group, so rows still count as independent; name "
+            "another column, or give the length of blocks of rows in a row, as --groups "
+            f"{len(order_blocks(n_rows)[0])}"
+        )
+    return said
 
 
 def _without_targets(

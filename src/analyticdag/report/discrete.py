@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from analyticdag.drawing.picture import short_label
 from analyticdag.io.run import EdgeRecord, SavedRun
-from analyticdag.report.text import is_counted, link, listing
+from analyticdag.report.text import is_counted, is_line, link, listing
 from analyticdag.tables.recipe import Kind
 
 _MEANING = {
@@ -44,7 +44,7 @@ def part_lines(run: SavedRun) -> list[tuple[str, str]]:
 
 
 def _has_parts(run: SavedRun, edge: EdgeRecord) -> bool:
-    return bool(edge.parts) and not run.is_open(edge)
+    return bool(edge.parts) and not is_line(run, edge)
 
 
 def _parts(edge: EdgeRecord) -> str:

@@ -22,7 +22,7 @@ import markupsafe
 from analyticdag._files import write_text
 from analyticdag.drawing.picture import BOXES, Link, Picture, draw, short_number
 from analyticdag.io.folder import made
-from analyticdag.io.outputs import reserved
+from analyticdag.io.outputs import PAGE_MARK, reserved
 from analyticdag.io.run import EdgeRecord, SavedRun
 from analyticdag.io.state import RungRecord
 from analyticdag.report.answers import answers
@@ -47,12 +47,15 @@ from analyticdag.report.text import (
     effects,
     ended,
     foreign_methods,
-    is_class,
+    is_judged,
+    is_line,
     is_searched,
     link,
     methods,
     percent,
+    reason,
     sentences,
+    strongest_first,
 )
 
 # In the order in which they build on each other.
@@ -92,26 +95,27 @@ def write_report(run: SavedRun, path: str | Path, *, overwrite: bool = False) ->
     A file that is there already stays as it is, unless `overwrite` says otherwise.
     """
     path = Path(path)
-    with made(path.parent), reserved(path, force=overwrite, inputs=()):
+    with made(path.parent), reserved(path, force=overwrite, inputs=(), marks=[PAGE_MARK]):
         write_text(path, render_report(run), overwrite=overwrite)
     return path
 
 
 def _context(run: SavedRun, picture: Picture) -> dict[str, Any]:
     source = run.manifest.get("data", {}).get("source", "")
+    arrows = [edge for edge in run.edges if not is_line(run, edge)]
     return {
         "run": run,
         "source": source,
         "title": f"Causal graph of {source}" if source else "Causal graph",
         "picture": picture,
-        "class_note": class_note(run) if is_class(run) else "",
+        "class_note": class_note(run),
         "sentences": sentences(run),
         "large": run.n_nodes > BOXES,
         "stability": any(edge.stability is not None for edge in run.edges),
-        "likely": any(edge.probability is not None for edge in run.edges),
+        "likely": any(map(is_judged, run.edges)),
         "own_rung": next((k for k, rung in enumerate(run.ladder) if _is_own(run, rung)), 0),
         "entries": _entries(run),
-        "links": [link(run, edge) for edge in run.edges],
+        "rows": _rows(run),
         "standardized": any(edge.standardized is not None for edge in run.edges),
         "weight_notes": weight_notes(run),
         "parts": part_lines(run),
@@ -119,12 +123,10 @@ def _context(run: SavedRun, picture: Picture) -> dict[str, Any]:
         "in_short": in_short(run),
         "notices": explained(run),
         "certainty": certainty(run),
-        "kinds": {edge.kind for edge in run.edges},
-        # Of links that are all open there is neither a weight nor an error.
-        "directed": len(run.open_edges) < len(run.edges),
-        "errors": any(
-            edge.standard_error is not None and not run.is_open(edge) for edge in run.edges
-        ),
+        "kinds": {edge.kind for edge in arrows},
+        # Of links that are all lines there is neither a weight nor an error.
+        "directed": bool(arrows),
+        "errors": any(edge.standard_error is not None for edge in arrows),
         "ended": ended(run),
         "panels": trace_panels(run.trace),
         "selection_panels": selection_panels(run.selection),
@@ -178,6 +180,7 @@ def viewer_data(run: SavedRun, picture: Picture) -> dict[str, Any]:
                 "error": edge.standard_error,
                 "near": bool(edge.near_threshold),
                 "open": run.is_open(edge),
+                "line": is_line(run, edge),
                 "directionStability": edge.direction_stability,
                 "probability": edge.probability,
                 "directionProbability": edge.direction_probability,
@@ -191,6 +194,21 @@ def viewer_data(run: SavedRun, picture: Picture) -> dict[str, Any]:
             for rung in run.ladder
         ],
     }
+
+
+def _rows(run: SavedRun) -> list[dict[str, Any]]:
+    """Return the rows of the table of links, with the place of each in the run."""
+    place = {(edge.source, edge.target): k for k, edge in enumerate(run.edges)}
+    return [
+        {
+            "place": place[edge.source, edge.target],
+            "edge": edge,
+            "text": link(run, edge),
+            "line": is_line(run, edge),
+            "reason": reason(run, edge),
+        }
+        for edge in strongest_first(run)
+    ]
 
 
 def _is_own(run: SavedRun, rung: RungRecord) -> bool:
@@ -236,23 +254,23 @@ def picture_of(run: SavedRun) -> Picture:
 
 
 def _link(run: SavedRun, edge: EdgeRecord) -> Link:
-    i, j, is_open = run.ends(edge)
-    # Without scales there is the weight alone; an open link and one of a category have no sign.
-    plain = is_open or edge.parts
+    line = is_line(run, edge)
+    # Without scales there is the weight alone; a line and a link of a category have no sign.
+    plain = line or edge.parts
     given = edge.weight if edge.standardized is None else edge.standardized
-    if is_open:
-        about = f"{run.names[i]} — {run.names[j]}, strength {edge.strength:.3g}, direction open"
+    if line:
+        known = "open" if run.is_open(edge) else "unsure"
+        about = f"strength {edge.strength:.3g}, direction {known}"
     else:
-        what = "strength" if edge.parts else "weight"
-        about = f"{run.names[i]} → {run.names[j]}, {what} {edge.weight:.4g}"
+        about = f"{'strength' if edge.parts else 'weight'} {edge.weight:.4g}"
     return Link(
         source=edge.source,
         target=edge.target,
         weight=edge.weight,
         strength=edge.strength,
-        kind=edge.kind,
-        is_open=is_open,
+        kind="open" if line else edge.kind,
+        is_open=line,
         label=short_number(edge.strength if plain else given),
-        description=about,
+        description=f"{link(run, edge)}, {about}",
         signed=not edge.parts,
     )

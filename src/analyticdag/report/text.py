@@ -38,6 +38,9 @@ _ENDED = {
 }
 # From here on the data are said to fix a direction: at most one such arrow in ten is wrong.
 _SURE = 0.9
+# An arrow that is less likely is drawn as a line.
+_EVEN = 0.5
+_UNSURE = "unsure"
 
 
 def _described(loss: str) -> str:
@@ -49,24 +52,51 @@ def percent(share: float | None) -> str:
     return "" if share is None else "> 99 %" if share > 0.99 else f"{share:.0%}".replace("%", " %")
 
 
-def is_class(run: SavedRun) -> bool:
-    """Whether the result is an equivalence class, of which the graph is one member."""
-    return bool(run.open_edges)
+def is_line(run: SavedRun, edge: EdgeRecord) -> bool:
+    """Whether a link is drawn without an arrow: nothing fixes its direction, or not likely enough.
+
+    Files for other tools keep such an arrow, with how likely it is.
+    """
+    return run.is_open(edge) or _is_unlikely(edge)
+
+
+def _is_unlikely(edge: EdgeRecord) -> bool:
+    """Whether the fit has an arrow that is less likely than not to be there this way round."""
+    return edge.kind != "knowledge" and _is_below(edge, _EVEN)
+
+
+def _is_below(edge: EdgeRecord, border: float) -> bool:
+    likely = edge.direction_probability
+    return likely is not None and round(likely, 2) < border  # as shown
 
 
 def class_note(run: SavedRun) -> str:
-    """Say why the class is shown first."""
-    is_open = len(run.open_edges)
-    return (
-        f"{is_open} of {count(len(run.edges), 'link')} carry no arrow head: the reverse fits these "
-        "data as well, and no assumption or knowledge was given that decides."
-    )
+    """Say why some links have no arrow head; nothing where all have one."""
+    ways, of = _ways(run) if run.loss else Counter[str](), count(len(run.edges), "link")
+    why = {
+        "open": "the reverse fits these data as well, and no assumption or knowledge was given "
+        "that decides",
+        "unlikely": "an arrow is less likely than not",
+    }
+    said = [
+        f"{ways[way]} of {of} {'carries' if ways[way] == 1 else 'carry'} no arrow head: {words}."
+        for way, words in why.items()
+        if ways[way]
+    ]
+    return " ".join(said)
 
 
 def link(run: SavedRun, edge: EdgeRecord) -> str:
-    """Return "cause → effect", or "one — other" where the direction is open."""
-    i, j, is_open = run.ends(edge)
-    return f"{run.names[i]} {'—' if is_open else '→'} {run.names[j]}"
+    """Return "cause → effect", or "one — other" where it is drawn as a line."""
+    ends = (edge.source, edge.target)
+    if is_line(run, edge):  # in the order of the columns, which says nothing about causes
+        return " — ".join(run.names[k] for k in sorted(ends))
+    return " → ".join(run.names[k] for k in ends)
+
+
+def strongest_first(run: SavedRun) -> list[EdgeRecord]:
+    """Return the edges by strength, as print and page list them."""
+    return sorted(run.edges, key=lambda edge: -edge.strength)
 
 
 def sentences(run: SavedRun) -> list[str]:
@@ -76,6 +106,9 @@ def sentences(run: SavedRun) -> list[str]:
     if not run.edges:
         return [nothing_found(run)]
     said = [_directions(run)]
+    if not any(map(is_judged, run.edges)) and any(edge.kind != "knowledge" for edge in run.edges):
+        why = " (too many links)" if run.parameters.get("search") else ""
+        said.append(f"How likely each link is was not computed{why}.")
     wrong = round(sum(1.0 - edge.probability for edge in run.edges if edge.probability is not None))
     if wrong:
         verb = "is" if wrong == 1 else "are"
@@ -84,34 +117,64 @@ def sentences(run: SavedRun) -> list[str]:
     return said
 
 
+def is_judged(edge: EdgeRecord) -> bool:
+    """Whether it was computed how likely a link is."""
+    return edge.probability is not None
+
+
+def _ways(run: SavedRun) -> Counter[str]:
+    """Count links by what is known of their direction: the one rule for all that speaks of it."""
+    return Counter(_way(run, edge) for edge in run.edges)
+
+
+def _way(run: SavedRun, edge: EdgeRecord) -> str:
+    if run.is_open(edge):
+        return "open"
+    if _is_unlikely(edge):
+        return "unlikely"
+    if edge.kind != "data":
+        return edge.kind
+    if not is_judged(edge):
+        return "unjudged"
+    return "unsure" if _is_below(edge, _SURE) else "fixed"
+
+
 def _directions(run: SavedRun) -> str:
     """Say how many directions are fixed, and what the others rest on."""
-    kinds = Counter("open" if run.is_open(edge) else edge.kind for edge in run.edges)
-    unsure = sum(map(_is_unsure, run.edges))
-    fixed = f"the data fix the direction of {kinds['data'] - unsure or 'none'}"
-    if kinds["knowledge"]:
-        fixed += f", your knowledge that of {kinds['knowledge']}"
-    others = []
-    if unsure:
-        verb = "is" if unsure == 1 else "are"
-        others.append(f"{count(unsure, 'arrow')} {verb} less than {percent(_SURE)} likely")
-    if kinds["assumption"]:
-        verb = "points as it does" if kinds["assumption"] == 1 else "point as they do"
-        others.append(f"{count(kinds['assumption'], 'arrow')} {verb} only if an assumption holds")
-    if kinds["open"]:
-        verb, whose = ("fits", "its") if kinds["open"] == 1 else ("fit", "their")
-        others.append(
-            f"{count(kinds['open'], 'line')} without an arrow {verb} as well either way, and "
-            f"{whose} strength is that in one of these graphs"
-        )
-    rest = f" {'; '.join(others)}." if others else ""
+    ways = _ways(run)
+    fixed = f"the data fix the direction of {ways['fixed'] or 'none'}"
+    if ways["unjudged"]:
+        verb = "has" if ways["unjudged"] == 1 else "have"
+        fixed = f"{ways['unjudged']} {verb} an arrow"
+    if ways["knowledge"]:
+        fixed += f", your knowledge that of {ways['knowledge']}"
+    rest = f" {'; '.join(_others(ways))}." if _others(ways) else ""
     return f"Of {count(len(run.edges), 'link')} {fixed}.{rest}"
 
 
-def _is_unsure(edge: EdgeRecord) -> bool:
-    """Whether the class has an arrow by the data that is not likely enough to call it fixed."""
-    likely = edge.direction_probability
-    return edge.kind == "data" and likely is not None and round(likely, 2) < _SURE  # as shown
+def _others(ways: Counter[str]) -> list[str]:
+    """Say of each kind of link without a fixed direction how many there are."""
+    told = {
+        "unsure": (
+            f"arrow is less than {percent(_SURE)} likely",
+            f"arrows are less than {percent(_SURE)} likely",
+        ),
+        "unlikely": (
+            "arrow is less likely than not this way round and is drawn as a line",
+            "arrows are less likely than not this way round and are drawn as lines",
+        ),
+        "assumption": (
+            "arrow points as it does only if an assumption holds",
+            "arrows point as they do only if an assumption holds",
+        ),
+        "open": (
+            "line without an arrow fits as well either way, and its strength is that in one of "
+            "these graphs",
+            "lines without an arrow fit as well either way, and their strength is that in one of "
+            "these graphs",
+        ),
+    }
+    return [f"{ways[way]} {words[ways[way] > 1]}" for way, words in told.items() if ways[way]]
 
 
 def choice_note(run: SavedRun) -> str:
@@ -137,15 +200,15 @@ def _variances_note(run: SavedRun) -> list[str]:
 
 def certainty(run: SavedRun) -> list[tuple[str, str, int, str]]:
     """Return (label, kind, edges, meaning) for each way a direction can be fixed."""
-    counts = Counter(edge.fixed_by for edge in run.edges)
+    counts = Counter(reason(run, edge) for edge in run.edges)
     meaning = {
-        FixedBy.COLLIDER: "fixed by the data: it meets another arrow at a variable whose two "
-        "causes are not joined, and every graph that fits equally well has that",
-        FixedBy.ORIENTATION_RULES: "fixed by the data: turned round, it would close a cycle or "
-        "make a meeting of arrows that the data rule out",
-        FixedBy.INTERVENTIONS: "fixed by the data: rows in which one end was perturbed and the "
+        FixedBy.COLLIDER: "by the data, if the links are right: it meets another arrow at a "
+        "variable whose two causes are not joined, and every graph that fits equally well has that",
+        FixedBy.ORIENTATION_RULES: "by the data, if the links are right: turned round, it would "
+        "close a cycle or make a meeting of arrows that the data rule out",
+        FixedBy.INTERVENTIONS: "by the data: rows in which one end was perturbed and the "
         "other was not would look different if it pointed the other way",
-        FixedBy.NOISE_SHAPE: "fixed by the data, if effects are linear: turned round, the noise "
+        FixedBy.NOISE_SHAPE: "by the data, if effects are linear: turned round, the noise "
         "would have a less likely shape, by a clear margin; or it follows from such an edge",
         FixedBy.KNOWLEDGE: "fixed by what you said beforehand, or implied by it",
         FixedBy.EQUAL_VARIANCES: "left open by the data: only the assumption that all noise has "
@@ -154,7 +217,15 @@ def certainty(run: SavedRun) -> list[tuple[str, str, int, str]]:
         "causes plus noise prefers this way round",
         FixedBy.NOTHING: "left open: the reverse fits the data as well",
     }
-    return [(str(label), kind_of(label), counts[label], text) for label, text in meaning.items()]
+    rows = [(str(label), kind_of(label), counts[label], text) for label, text in meaning.items()]
+    unlikely = "left open: the arrow that the fit has here is less likely than not"
+    return [*rows, (_UNSURE, "open", counts[_UNSURE], unlikely)]
+
+
+def reason(run: SavedRun, edge: EdgeRecord) -> str:
+    """Return what fixed a direction, as page and print say it."""
+    unsure = is_line(run, edge) and not run.is_open(edge)
+    return _UNSURE if unsure else edge.fixed_by
 
 
 def effects(run: SavedRun) -> str:
@@ -256,11 +327,8 @@ def _learned(run: SavedRun, kind: str, scaled: str = "") -> str:
 
 
 def _graph_and_assumptions(run: SavedRun, assumed: str) -> str:
-    data = sum(not run.cpdag[edge.target, edge.source] for edge in run.edges)
-    return (
-        f" The graph has {len(run.edges)} edges, {data} of them directed in its equivalence class "
-        f"(CPDAG). The interpretation as causes assumes {assumed}no unmeasured common causes."
-    )
+    found = _directions(run) if run.edges else "It found no links."
+    return f" {found} The interpretation as causes assumes {assumed}no unmeasured common causes."
 
 
 def _least_effect(search: Mapping[str, float]) -> str:

@@ -6,6 +6,7 @@ edges look surer than they are, and a bootstrap of single rows does not see it.
     group_members(groups, n)       the rows of each group
     order_blocks(n)                consecutive blocks of rows, for a series in time
     autocorrelation(residuals)     how much a row tells about the next one
+    block_length(n, correlation)   how long blocks of such rows should be
 """
 
 from __future__ import annotations
@@ -49,6 +50,16 @@ def order_blocks(n_rows: int) -> tuple[tuple[int, ...], ...]:
     length = max(int(np.ceil(2.0 * np.cbrt(n_rows))), 1)
     rows = range(n_rows)
     return tuple(tuple(rows[first : first + length]) for first in range(0, n_rows, length))
+
+
+def block_length(n_rows: int, correlation: float) -> int:
+    """Return how many rows a block should have where each follows the one before like this.
+
+    Ten times as many as count for one, so that few neighbours are torn apart, but ten blocks at
+    least.
+    """
+    memory = 10.0 * n_rows / worth(n_rows, [correlation])
+    return max(min(int(np.ceil(max(memory, 2.0 * np.cbrt(n_rows)))), n_rows // 10), 2)
 
 
 def autocorrelation(residuals: FloatArray) -> tuple[FloatArray, float]:

@@ -10,7 +10,7 @@ function sizeOf(edge) {
 }
 
 // Whether a link is shown without a direction.
-const undirected = (edge) => state.known && edge.open;
+const undirected = (edge) => state.known && edge.line;
 
 function arrow(edge) {
   if (!undirected(edge)) return nodes[edge.s].label + ' → ' + nodes[edge.t].label;
@@ -144,7 +144,7 @@ function listenToControls() {
   document.querySelectorAll('input[name=view]').forEach((input) => input.addEventListener('change', () => {
     state.known = input.value === 'class';
     control('member-note').hidden = state.known;
-    edges.filter((edge) => edge.open).forEach(moveEdge);
+    edges.filter((edge) => edge.line).forEach(moveEdge);
     update();
   }));
   const slider = (id, key) => control(id).addEventListener('input', (event) => {
@@ -244,7 +244,7 @@ function neighbours(node) {
 function family(node) {
   const near = neighbours(node);
   const parts = [count(near.causes.length, 'cause', 'causes'), count(near.effects.length, 'effect', 'effects')];
-  if (near.open.length) parts.push(count(near.open.length, 'open link', 'open links'));
+  if (near.open.length) parts.push(count(near.open.length, 'link without an arrow', 'links without an arrow'));
   return parts.join(', ');
 }
 
@@ -273,14 +273,14 @@ function showNode(node) {
   columns.className = 'columns';
   columns.append(listOf('Causes', near.causes, (edge) => edge.s), listOf('Effects', near.effects, (edge) => edge.t));
   if (near.open.length) {
-    columns.append(listOf('Direction open', near.open, (edge) => (edge.s === node.index ? edge.t : edge.s)));
+    columns.append(listOf('Without an arrow', near.open, (edge) => (edge.s === node.index ? edge.t : edge.s)));
   }
   panel.replaceChildren(paragraph(node.name, 'h3'), sums, columns);
 }
 
 function showEdge(edge) {
   const parts = describe(edge).map((text) => paragraph(text));
-  if (edge.open) {
+  if (edge.line) {
     parts.push(paragraph('What would fix it: knowledge that rules one direction out (a file knowledge.toml), '
       + 'rows in which one of the two was set by an experiment, or another link that meets this one.'));
   }

@@ -61,7 +61,7 @@ function showAnswer() {
 // What the panel on a link says and offers beside its weight.
 function questionsOf(edge) {
   const parts = suspected(edge) ? [paragraph(HIDDEN_CAUSE)] : [];
-  const ways = undirected(edge) || edge.open ? [[edge.s, edge.t], [edge.t, edge.s]] : [[edge.s, edge.t]];
+  const ways = edge.line ? [[edge.s, edge.t], [edge.t, edge.s]] : [[edge.s, edge.t]];
   if (data.effects.answered) {
     ways.sort((a, b) => a[0] - b[0]).forEach(([x, y]) => parts.push(paragraph(answerLines(x, y)[0])));
   }

@@ -75,14 +75,16 @@ function describe(edge) {
   }
   const likely = (value) => Math.round(100 * value) + ' %';
   if (edge.probability !== null) parts.push('linked at all: ' + likely(edge.probability));
-  if (edge.directionProbability !== null && !edge.open) parts.push('linked this way: ' + likely(edge.directionProbability));
+  if (edge.directionProbability !== null && !edge.line) parts.push('linked this way: ' + likely(edge.directionProbability));
   if (edge.near) parts.push('close to the price of a link: another sample may not have it');
   if (edge.stability !== null) parts.push('joined in ' + share(edge.stability));
-  if (edge.directionStability !== null && !edge.open) {
+  if (edge.directionStability !== null && !edge.line) {
     parts.push('direction fixed in ' + share(edge.directionStability));
   }
-  parts.push(edge.open ? 'direction open: the reverse fits as well' : 'direction fixed by ' + edge.fixedBy);
-  if (edge.margin !== null && !edge.open) {
+  if (edge.open) parts.push('direction open: the reverse fits as well');
+  else if (edge.line) parts.push('direction unsure: an arrow is less likely than not');
+  else parts.push('direction fixed by ' + edge.fixedBy);
+  if (edge.margin !== null && !edge.line) {
     parts.push('margin of ' + edge.margin.toFixed(1) + ' standard errors');
   }
   return parts;

@@ -38,7 +38,7 @@ function scatters(edge) {
     const rest = (row) => others.reduce((sum, other) => sum - other.standardized * row[other.s], row[edge.t]);
     const title = 'Without what ' + others.map((other) => nodes[other.s].label).slice(0, 3).join(', ')
       + (others.length > 3 ? ' and others' : '') + ' explain' + (others.length === 1 ? 's' : '')
-      + (edge.open ? ' (in one possible graph)' : '');
+      + (edge.line ? ' (in one possible graph)' : '');
     plots.append(scatter(title, data.rows.map((row) => [row[edge.s], rest(row)]), names[0], names[1] + ', the rest'));
   }
   plots.append(paragraph(data.rows.length + ' rows, in standard deviations from the mean'));

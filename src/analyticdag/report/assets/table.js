@@ -42,7 +42,7 @@ function pickEdge(index) {
   update();
   if (again) return;
   bringIntoView(nodes[edges[index].s]);
-  const [x, y] = edges[index].open ? [edges[index].s, edges[index].t].sort((a, b) => a - b)
+  const [x, y] = edges[index].line ? [edges[index].s, edges[index].t].sort((a, b) => a - b)
     : [edges[index].s, edges[index].t];
   if (data.effects.answered) ask(x, y);
 }
