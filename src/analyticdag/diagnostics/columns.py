@@ -15,7 +15,8 @@ from analyticdag._tables import constant_columns
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag._validation import COLLINEAR, copied_pairs
 from analyticdag.diagnostics.result import Check, Level, listing
-from analyticdag.tables.look import Look, quoted
+from analyticdag.tables.decisions import quoted
+from analyticdag.tables.look import Look
 from analyticdag.tables.together import autocorrelation, worth
 
 # A column explained by the others to 99 % (variance inflation 100).
@@ -65,7 +66,7 @@ def check_constant(
             f"{listing(moved)} vary only in rows in which something was perturbed; keep them, but "
             "no other row tells what they depend on"
         )
-    level = Level.WARNING if found else Level.NOTE if moved else Level.FINE
+    level = Level.NOTE if found or moved else Level.FINE
     numbers = {"columns": found, "only_perturbed": moved}
     return Check("constant columns", level, "; ".join(advice) or "every column varies", numbers)
 
