@@ -91,13 +91,14 @@ def test_warnings_of_the_data_are_notes_of_one_line(command: Command, tmp_path: 
     x, y = np.random.default_rng(0).normal(size=(2, 60))
     lines = [f"{a},{b},{2.0 * a},3" for a, b in zip(x, y, strict=True)]
     (tmp_path / "t.csv").write_text("\n".join(["x,y,k,c", *lines]) + "\n")
-    result = command("fit", tmp_path / "t.csv")
+    result = command("fit", tmp_path / "t.csv", "--kind", "k=number")
     assert result.code == 0, result.err
     notes = result.err.splitlines()
     (copies,) = (note for note in notes if "('x', 'k')" in note)
     assert copies.startswith("note: column pairs [('x', 'k')] are copies of each other up to scale")
     assert sum(note.startswith("note: columns ['c'] are constant") for note in notes) == 1
     assert all(note.startswith("note: ") for note in notes)
+    assert sum("constant" in note or "do not vary" in note for note in notes) == 1
 
 
 def test_resamples_say_how_stable_an_edge_is(

@@ -34,6 +34,7 @@ from analyticdag.tables.categories import scored
 from analyticdag.tables.kinds import FEW_ROWS
 from analyticdag.tables.python import frame_to_read, recipe_of
 from analyticdag.tables.recipe import Recipe
+from analyticdag.tables.suspects import warn_of_codes
 
 # What to do about NaN, where an estimator can do something.
 _DROP = "impute or drop them"
@@ -75,6 +76,10 @@ def check_table(
     known = column_names(estimator, values.shape[1])
     rule = getattr(estimator, "missing", None)
     values = check_values(values, known, rule)
+    if reset and not isinstance(X, NamedColumns):  # of which their look has told
+        recipe = getattr(estimator, "recipe_", None)
+        numbers = range(values.shape[1]) if recipe is None else recipe.numbers
+        warn_of_codes(values, known, numbers)
     if reset and least is None and _welcomes_gaps(rule):
         _refuse_unseen(values, known)
     return values

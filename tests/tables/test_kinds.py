@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,9 @@ import pytest
 
 from analyticdag import AnalyticDAG
 from analyticdag.errors import DataError, ParameterError
-from analyticdag.tables import Cells, Kind, look_at
+from analyticdag.tables import Cells, Kind, look_at, read_batches
+from analyticdag.tables.codes import Codes
+from analyticdag.tables.decisions import grouped
 from analyticdag.tables.kinds import find_column
 from analyticdag.tables.numbers import Style, days, format_of, style_of
 from analyticdag.tables.recipe import Column
@@ -145,14 +148,14 @@ def test_a_column_has_one_style() -> None:
 def test_signs_are_said_in_the_list() -> None:
     money = [f"${k * 137 % 1000 + 1000:,}" for k in range(ROWS)]
     share = [f"{k * 1.5:.1f}%" for k in range(ROWS)]
-    thousands = [f"{k * 1370 % 90_000 + 1000:,}" for k in range(ROWS)]
+    thousands = [f"{k * 31_370 % 90_000 + 1000:,}" for k in range(ROWS)]
     look, values = look_at(table(money=money, share=share, thousands=thousands))
     assert [str(one) for one in look.decisions] == [
         "'money' is a count: read ($ taken off)",
         "'share' is a number: read (per cent)",
         "'thousands' is a count: read (thousands or other marks taken out)",
     ]
-    np.testing.assert_array_equal(values[1], [1137, 1.5, 2370])
+    np.testing.assert_array_equal(values[1], [1137, 1.5, 32370])
 
 
 def test_a_stray_text_is_named_counted_and_left_to_the_user() -> None:
@@ -221,12 +224,86 @@ def test_the_user_can_say_what_a_column_is() -> None:
 
 
 def test_a_logarithm_is_taken_of_positive_numbers_only() -> None:
-    cells = ["1", "0", "2.5", *NUMBERS[3:]]
-    look, values = look_at(table(a=cells), kinds={"a": "log"})
-    assert values[0, 0] == 0.0
-    assert values[2, 0] == np.log(2.5)
-    assert np.isnan(values[1, 0])
-    assert "holds the text '0' in row 3" in str(look.decisions[0])
+    positive = ["1", "", "2.5", *NUMBERS[3:]]
+    look, values = look_at(table(a=positive), kinds={"a": "log"})
+    assert values[[0, 2], 0].tolist() == [0.0, np.log(2.5)]
+    assert look.gaps == {"a": 1}
+    cells = ["1", "0", "-2.5", *NUMBERS[3:]]
+    with pytest.raises(DataError, match=r"'a' has no logarithm in 2 of 40 rows.* 0 in row 3\)"):
+        look_at(table(a=cells), kinds={"a": "log"})
+    # Zero may be said to mean missing; that is the user's word.
+    look, _ = look_at(table(a=cells), kinds={"a": "log"}, na=Codes.read(["a=0,-2.5"]))
+    assert look.gaps == {"a": 2}
+
+
+def test_a_later_batch_without_a_logarithm_is_refused(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"a": np.arange(1.0, 40_001.0), "b": np.arange(40_000.0) % 7})
+    frame.loc[39_000, "a"] = 0.0
+    frame.to_parquet(tmp_path / "x.parquet")
+    with pytest.raises(DataError, match=r"'a' has no logarithm in 1 of .* 0 in row 39001"):
+        list(read_batches(tmp_path / "x.parquet", kinds={"a": "log"}))
+
+
+def drawn(n: int = 200) -> np.ndarray:
+    return np.random.default_rng(0).normal(50, 10, n).round(2)
+
+
+def test_a_copy_in_another_unit_or_apart_from_gaps_is_left_out() -> None:
+    spend = drawn()
+    gapped, turned = spend.copy(), (-spend).tolist()
+    gapped[::9] = np.nan
+    near = (spend + np.random.default_rng(1).normal(0, 0.5, len(spend))).tolist()
+    columns = {
+        "gapped": gapped.tolist(),
+        "spend": spend.tolist(),
+        "usd": (1.08 * spend).round(2).tolist(),
+        "near": near,
+        "turned": turned,
+    }
+    cells = Cells(tuple(columns), tuple(columns.values()), range(len(spend)))
+    look, _ = look_at(cells)
+    assert look.recipe.names == ("spend", "near")
+    assert [str(one) for one in look.decisions] == [
+        "'gapped' is a copy: left out (the same as 'spend' where both are there); --kind "
+        "gapped=number keeps it",
+        "'usd' is a copy: left out (the same as 'spend' in another unit); --kind usd=number "
+        "keeps it",
+        "'turned' is a copy: left out (the same as 'spend' in another unit); --kind "
+        "turned=number keeps it",
+    ]
+    assert look_at(cells, kinds={"usd": "number"})[0].recipe.names == ("spend", "usd", "near")
+
+
+def test_rows_that_are_far_in_both_columns_make_no_copy() -> None:
+    one, other = drawn(), drawn()[::-1].copy()
+    one[3] = other[3] = 1e9
+    cells = Cells(("one", "other"), (one.tolist(), other.tolist()), range(len(one)))
+    assert look_at(cells)[0].recipe.names == ("one", "other")
+
+
+def test_levels_with_numbers_get_the_option_that_orders_them() -> None:
+    look, _ = look_at(table(**{"Tumour grade": repeated("G2", "G10", "G1"), "b": NUMBERS}))
+    assert str(look.decisions[0]) == (
+        "'Tumour grade' is a category: taken as one variable (3 levels); if they have an order: "
+        "--kind 'Tumour grade=G1,G2,G10'"
+    )
+    look, _ = look_at(table(stage=repeated("T1b", "T1a", "T2a"), b=NUMBERS))
+    assert "--kind stage=T1a,T1b,T2a" in str(look.decisions[0])
+    look, _ = look_at(table(town=repeated("Ulm 1", "Bonn 1", "Bonn 2"), b=NUMBERS))
+    assert "--kind" not in str(look.decisions[0])
+
+
+def test_columns_that_are_read_alike_share_a_line() -> None:
+    words = repeated("never", "sometimes", "often")
+    shifted = {f"q{k}": words[k:] + words[:k] for k in range(1, 3)}
+    others = {f"q{k}": [words[j * k % 40] for j in range(40)] for k in range(3, 7)}
+    look, _ = look_at(table(**shifted, **others, sex=repeated("f", "m")))
+    assert [": ".join(pair) for pair in grouped(look.decisions)] == [
+        "'q1', 'q2', 'q3' and 3 more: each is ordered: taken by its order (never = 0, "
+        "sometimes = 1, often = 2)",
+        "'sex' is yes/no: taken as two values (f = 0, m = 1)",
+    ]
+    assert len(look.decisions) == 7
 
 
 def test_columns_can_be_taken_and_dropped_by_name() -> None:

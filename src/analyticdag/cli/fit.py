@@ -41,6 +41,7 @@ def fit_command(
     drop: options.Drop = None,
     kind: options.Kinds = None,
     log: options.Log = None,
+    na: options.Na = None,
     missing: options.Missing = None,
     drop_missing: options.DropMissing = False,
     groups: options.Groups = None,
@@ -84,7 +85,8 @@ def fit_command(
     check_model(model, interventions=interventions is not None)
     check_numbers(resamples, seed, max_steps)
     talk = Talk(quiet=quiet, verbose=verbose)
-    asked = Asked(columns, drop, kind, missing, drop_missing, interventions, groups, log, talk)
+    of_rows = (missing, drop_missing, interventions, groups)
+    asked = Asked(columns, drop, kind, *of_rows, log, na, talk, kept=True)
     table = asked.read(file, in_batches=model != "nonlinear" and not resamples)
     known = None if knowledge is None else read_knowledge(knowledge)
     parameters = options.estimator_parameters(context.params)

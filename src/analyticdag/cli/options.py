@@ -53,6 +53,14 @@ Kinds = Annotated[
 Log = Annotated[
     list[str] | None, _table("Take logarithms of this column; repeatable.", "none", "--log")
 ]
+Na = Annotated[
+    list[str] | None,
+    _table(
+        "Values that mean missing: -999,99 in every column, NAME=-999 in one; repeatable.",
+        "those that stand far from all others",
+        "--na",
+    ),
+]
 Missing = Annotated[
     str | None,
     _table(

@@ -51,6 +51,7 @@ def stability_command(
     drop: options.Drop = None,
     kind: options.Kinds = None,
     log: options.Log = None,
+    na: options.Na = None,
     covariance: options.Covariance = None,
     missing: options.Missing = None,
     drop_missing: options.DropMissing = False,
@@ -77,7 +78,8 @@ def stability_command(
     check_share(threshold, above=0.5 if complementary else 0.0)
     inputs = files_read(file, knowledge, checkpoint)
     talk = Console(stderr=True, quiet=quiet)
-    asked = Asked(columns, drop, kind, missing, drop_missing, interventions, groups, log, talk)
+    of_rows = (missing, drop_missing, interventions, groups)
+    asked = Asked(columns, drop, kind, *of_rows, log, na, talk)
     table = asked.read(file)
     known = None if knowledge is None else read_knowledge(knowledge)
     own = {**context.params, "seed": None, "jobs": None}  # these two are of the resamples

@@ -15,12 +15,20 @@ from analyticdag.cli.progress import line
 from analyticdag.errors import ParameterError
 from analyticdag.io import Table, read_table
 from analyticdag.io.large import is_large, read_large
+from analyticdag.tables.codes import Codes
+from analyticdag.tables.decisions import grouped
 from analyticdag.tables.look import Look, gap_words
+
+# A longer command, four lines of a terminal, would hide the answer below it.
+_MOST_CHARACTERS = 300
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What the options of a command say about its table; gaps are for EM unless they say more."""
+    """What the options of a command say about its table; gaps are for EM unless they say more.
+
+    `kept` says that a report will hold the command that makes every decision explicit.
+    """
 
     columns: Sequence[str] | None = None
     drop: Sequence[str] | None = None
@@ -30,7 +38,9 @@ class Asked:
     interventions: str | None = None
     groups: str | None = None
     log: Sequence[str] | None = None
+    na: Sequence[str] | None = None
     talk: Console = field(default_factory=lambda: Console(stderr=True))
+    kept: bool = False
 
     @property
     def rule(self) -> str:
@@ -51,6 +61,7 @@ class Asked:
             "drop": tuple(self.drop or ()),
             "kinds": self._kinds(),
             "missing": self.rule,
+            "na": Codes.read(self.na or (), guess=True),
             "looked": self._tell,
         }
         of_rows: dict[str, Any] = {"interventions": self.interventions, "groups": self.groups}
@@ -84,11 +95,16 @@ class Asked:
             f"note: the table has {look.n_rows} rows and {len(look.columns)} columns; {taken} are "
             "taken as variables",
         )
-        for decision in look.decisions:
-            line(self.talk, f"note: {decision}")
+        for what, done in grouped(look.decisions):
+            line(self.talk, f"note: {what}: {done}")
         if look.gaps and self.rule != "error":
             line(self.talk, f"note: {gap_line(look, self.rule)}")
-        line(self.talk, f"note: to say all of this yourself: {explicit_command(look, self.rule)}")
+        command = explicit_command(look, self.rule)
+        settled = not any(decision.undecided for decision in look.decisions)
+        if self.kept and settled and len(command) > _MOST_CHARACTERS:
+            line(self.talk, "note: the command that says all of this itself stands in the report")
+        else:
+            line(self.talk, f"note: to say all of this yourself: {command}")
 
 
 def _kind(text: str) -> tuple[str, str]:
@@ -125,7 +141,7 @@ def table_record(table: Table, rule: str) -> dict[str, Any]:
     assert look is not None
     return {
         "columns": {column.name: column.kind for column in look.columns},
-        "decisions": [[decision.what, decision.done] for decision in look.decisions],
+        "decisions": [list(pair) for pair in grouped(look.decisions)],
         "gaps": dict(look.gaps),
         "missing": gap_line(look, rule) if look.gaps else "no gaps",
         "explicit": explicit_command(look, rule),

@@ -124,6 +124,7 @@ def check_command(
     data: options.TableFile,
     level: Annotated[float, typer.Option(help="Chance of any false alarm.")] = 0.05,
     drop: options.Drop = None,
+    na: options.Na = None,
     drop_missing: options.DropMissing = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -132,9 +133,13 @@ def check_command(
     from analyticdag.errors import DataError
     from analyticdag.io import read_table
     from analyticdag.io.convert import read_graph
+    from analyticdag.tables.codes import Codes
 
     given = read_graph(graph)
-    table = read_table(data, drop=drop or (), missing="drop" if drop_missing else "em")
+    rule = "drop" if drop_missing else "em"
+    table = read_table(data, drop=drop or (), missing=rule, na=Codes.read(na or ()))
+    for caution in table.look.cautions if table.look else ():
+        line(Console(stderr=True), f"note: {caution}")
     if table.has_gaps:
         raise DataError(
             f"{table.source} has missing values, and independences are tested on full rows; leave "

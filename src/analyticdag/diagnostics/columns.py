@@ -15,8 +15,14 @@ from analyticdag._tables import constant_columns
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag._validation import COLLINEAR, copied_pairs
 from analyticdag.diagnostics.result import Check, Level, listing
+<<<<<<< HEAD
 from analyticdag.tables.look import Look, quoted
 from analyticdag.tables.together import autocorrelation, block_length, worth
+=======
+from analyticdag.tables.decisions import quoted
+from analyticdag.tables.look import Look
+from analyticdag.tables.together import autocorrelation, worth
+>>>>>>> 25fe0538141796c20cf2bc64a599cfd32b8f05f0
 
 # A column explained by the others to 99 % (variance inflation 100).
 INFLATION = 100.0
@@ -65,7 +71,7 @@ def check_constant(
             f"{listing(moved)} vary only in rows in which something was perturbed; keep them, but "
             "no other row tells what they depend on"
         )
-    level = Level.WARNING if found else Level.NOTE if moved else Level.FINE
+    level = Level.NOTE if found or moved else Level.FINE
     numbers = {"columns": found, "only_perturbed": moved}
     return Check("constant columns", level, "; ".join(advice) or "every column varies", numbers)
 

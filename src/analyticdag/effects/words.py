@@ -21,7 +21,8 @@ from analyticdag._typing import FloatArray
 from analyticdag.effects.known import Known
 from analyticdag.effects.levels import shares_of
 from analyticdag.errors import InputError
-from analyticdag.tables.recipe import Column, Kind, key_of, level_key
+from analyticdag.tables.cells import key_of, level_key
+from analyticdag.tables.recipe import Column, Kind
 
 # A yes/no column with gaps has not quite the variance of 0 and 1.
 _ROUGHLY, _EXACTLY = 0.05, 1e-9

@@ -23,6 +23,7 @@ from analyticdag.fitting.rows import Seen, Summed
 from analyticdag.io.tables import Table
 from analyticdag.tables.batches import has_batches, read_batches
 from analyticdag.tables.cells import short
+from analyticdag.tables.codes import NO_CODES, Codes
 
 # Bytes from which a file is read in batches: as cells it would take ten times as much, or more.
 LARGE = 200 * 2**20
@@ -43,11 +44,15 @@ def read_large(
     drop: Collection[str] = (),
     kinds: Mapping[str, Any] | None = None,
     missing: str = "error",
+    na: Codes = NO_CODES,
     looked: Any = None,
 ) -> Table:
-    """Read a large file in one pass; rows with gaps are left out if `missing` is "drop"."""
+    """Read a large file in one pass; rows with gaps are left out if `missing` is "drop".
+
+    `na` says which cells mean "missing".
+    """
     path = Path(source)
-    batches = read_batches(path, kinds=kinds, columns=columns, drop=drop, looked=looked)
+    batches = read_batches(path, kinds=kinds, columns=columns, drop=drop, na=na, looked=looked)
     seen, n_out, kinds_read = Seen(), 0, batches.look.recipe.kinds
     for batch in batches:
         full = ~np.isnan(batch.values).any(axis=1)
@@ -63,6 +68,7 @@ def read_large(
         f"{path.name} is read in parts: its {seen.sample.n_seen} rows are added up. The columns "
         f"are judged by the first {batches.look.n_rows} rows, the diagnostics look at {len(kept)}",
         *((f"{n_out} rows with missing values left out",) if n_out else ()),
+        *batches.look.cautions,
     )
     digest = "" if is_folder(path) else _digest(path)
     summed = Summed(names, seen, batches.look.recipe)

@@ -23,6 +23,7 @@ from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.errors import DataError
 from analyticdag.fitting.rows import Summed
 from analyticdag.tables.cells import MISSING, Cells, listing, short, text_of
+from analyticdag.tables.codes import NO_CODES, Codes
 from analyticdag.tables.files import read_cells
 from analyticdag.tables.gaps import MISSING_RULES
 from analyticdag.tables.look import Look, check_names, gap_words, look_at
@@ -107,6 +108,7 @@ def read_table(
     missing: str = "error",
     interventions: str | None = None,
     groups: str | None = None,
+    na: Codes = NO_CODES,
     looked: Any = None,
 ) -> Table:
     """Read a file, or `stdin` where the source is "-".
@@ -115,7 +117,12 @@ def read_table(
     `missing` refuses gaps ("error"), leaves rows with gaps out ("drop") or keeps them as NaN
     ("em"). `interventions` names the column that says what was perturbed in each row; a cell of it
     that would be a missing value elsewhere means that nothing was. `groups` names the column that
+<<<<<<< HEAD
     says which rows belong together, or is a whole number: blocks of so many rows. `looked` is called with the `Look` before anything is refused.
+=======
+    says which rows belong together. `na` says which cells mean "missing".
+    `looked` is called with the `Look` before anything is refused.
+>>>>>>> 25fe0538141796c20cf2bc64a599cfd32b8f05f0
     """
     choice("missing", missing, MISSING_RULES)
     if str(source) != "-" and is_folder(source):
@@ -128,8 +135,12 @@ def read_table(
     cells, kept = _without_groups(cells, groups, drop)
     check_names(cells.names, name)
     cells, targets = _without_targets(cells, interventions, drop)
+<<<<<<< HEAD
     look, values = look_at(cells, kinds=kinds, columns=columns, drop=drop)
     look = replace(look, ordering=(*ordering, *look.ordering))
+=======
+    look, values = look_at(cells, kinds=kinds, columns=columns, drop=drop, na=na)
+>>>>>>> 25fe0538141796c20cf2bc64a599cfd32b8f05f0
     if looked is not None:
         looked(look)
     look.refuse_undecided()
@@ -137,6 +148,7 @@ def read_table(
     check_names(names, name)
     _refuse_lost_targets(targets, names)
     notes = cells.notes + ((f"left out as asked: {', '.join(drop)}",) if drop else ())
+    notes += look.cautions
     full: BoolArray = ~np.any(np.isnan(values), axis=1)
     if not full.all() and missing == "error":
         _refuse_gaps(values, look, cells)

@@ -51,6 +51,7 @@ from analyticdag.tables.batches import BATCH_ROWS, Batches, read_batches, with_f
 from analyticdag.tables.categories import FEWEST_ROWS, MOST_LEVELS
 from analyticdag.tables.gaps import Gaussian
 from analyticdag.tables.recipe import OTHER, Recipe
+from analyticdag.tables.suspects import warn_of_suspects
 
 
 def comes_in_batches(X: Any) -> bool:
@@ -91,6 +92,7 @@ def from_batches(estimator: Any, X: Any) -> tuple[Statistics, Seen]:
     if isinstance(X, str | os.PathLike):
         X = read_batches(X, kinds=estimator.kinds)
         X.refuse_left_out()
+        warn_of_suspects(X.look.suspects)
     statistics, seen = (_from_cluster if is_on_cluster(X) else _from_tables)(estimator, X)
     n_first = X.look.n_rows if isinstance(X, Batches) else BATCH_ROWS
     if statistics.n_samples > n_first:

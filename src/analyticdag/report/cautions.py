@@ -17,7 +17,6 @@ _CLEARLY = 1.2
 _NAMED = 3
 # What a warning of a check comes to, for somebody who does not know its name.
 _PLAIN = {
-    "constant columns": "some columns do not vary",
     "few values": "some columns may be codes for categories",
     "duplicate columns": "some columns are copies of others",
     "collinearity": "some columns nearly follow from others",

@@ -14,6 +14,10 @@
 | `kinds.py`      | what a column is                                                            |
 | `categories.py` | which levels of a category stand for themselves; their scores               |
 | `latent.py`     | columns of a few levels as cuts of normal variables                         |
+| `codes.py`      | codes for "missing" that a user names                                       |
+| `suspects.py`   | numbers that look like such codes                                           |
+| `copies.py`     | columns that repeat another one                                             |
+| `decisions.py`  | what is said about a table                                                  |
 | `look.py`       | `Look`: one look at a table, and every decision                             |
 | `python.py`     | the kinds of the columns of a data frame, for an estimator                  |
 | `gaps.py`       | maximum likelihood from rows with gaps                                      |
@@ -25,9 +29,10 @@ from __future__ import annotations
 
 from analyticdag.tables.batches import Batches, read_batches
 from analyticdag.tables.cells import Cells
+from analyticdag.tables.decisions import Decision
 from analyticdag.tables.files import read_cells
 from analyticdag.tables.gaps import Gaussian, effective_rows, pair_counts
-from analyticdag.tables.look import Decision, Look, look_at
+from analyticdag.tables.look import Look, look_at
 from analyticdag.tables.recipe import Column, Kind, Recipe
 
 __all__ = [

@@ -26,6 +26,7 @@ from analyticdag._tables import NamedColumns, listing
 from analyticdag.errors import DataError, MissingDependencyError
 from analyticdag.tables.categories import scored
 from analyticdag.tables.cells import Cells, arrow_orders
+from analyticdag.tables.codes import NO_CODES, Codes
 from analyticdag.tables.files import (
     read_cells,
     refuse_address,
@@ -35,6 +36,7 @@ from analyticdag.tables.files import (
 from analyticdag.tables.look import Look, check_names, look_at
 from analyticdag.tables.python import frame_to_read, recipe_for
 from analyticdag.tables.recipe import Recipe
+from analyticdag.tables.suspects import warn_of_codes
 from analyticdag.tables.text import text_batches
 
 # Rows of a batch, and of the first look at the columns: with 50 columns 13 MB, and large enough
@@ -77,18 +79,19 @@ def read_batches(
     kinds: Mapping[str, Any] | None = None,
     columns: Collection[str] | None = None,
     drop: Collection[str] = (),
+    na: Codes = NO_CODES,
     looked: Any = None,
 ) -> Batches:
     """Look at the first rows of a file, and return all of its rows as batches.
 
-    `columns` names those to take and `drop` those to leave out; `kinds` says what a column is.
-    `looked` is called with the `Look` before anything is refused.
+    `columns` names those to take and `drop` those to leave out; `kinds` says what a column is,
+    `na` which cells mean "missing". `looked` is called with the `Look` before anything is refused.
     """
     refuse_address(path)
     place = Path(path)
     first = _first_rows(place, kinds or ())
     check_names(first.names, place.name)
-    look, _ = look_at(first, kinds=kinds, columns=columns, drop=drop)
+    look, _ = look_at(first, kinds=kinds, columns=columns, drop=drop, na=na)
     if looked is not None:
         looked(look)
     look.refuse_undecided()
@@ -129,6 +132,7 @@ def with_first_look(batches: Iterator[Any], kinds: Mapping[str, Any] | None) -> 
     table, gaps = Cells.joined(cells, kinds or ()), frozenset(kinds or ())
     unscored = recipe_for(frame, table, kinds)
     columns, values = scored(unscored.columns, unscored.read(table, gaps=gaps))
+    warn_of_codes(values, unscored.names, unscored.numbers)
     recipe, parts = Recipe(columns), np.split(values, np.cumsum([*map(len, cells)])[:-1])
     if len(last) < len(frames[-1]):
         parts[-1] = recipe.read(frames[-1], gaps=gaps)

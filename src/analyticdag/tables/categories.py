@@ -28,8 +28,8 @@ from itertools import repeat
 import numpy as np
 
 from analyticdag._typing import FloatArray
-from analyticdag.tables.cells import of_each
-from analyticdag.tables.recipe import OTHER, Column, Kind, key_of
+from analyticdag.tables.cells import key_of, of_each
+from analyticdag.tables.recipe import OTHER, Column, Kind
 
 FEWEST_ROWS = 10
 MOST_LEVELS = 12

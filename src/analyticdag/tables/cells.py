@@ -178,6 +178,20 @@ def text_of(cell: Any) -> str:
     return "" if text.lower() in MISSING else text
 
 
+def key_of(text: str) -> str:
+    """Return what two spellings of a level have in common."""
+    return text.strip().casefold()
+
+
+def level_key(cell: Any) -> str:
+    """Return the key of the level that a cell holds; also of a word that elsewhere is a gap."""
+    if is_missing(cell):
+        return ""
+    # A column of whole numbers is one of floats as soon as it has gaps.
+    whole = isinstance(cell, float) and cell.is_integer()
+    return key_of(str(int(cell) if whole else cell))
+
+
 def of_each(answer: Callable[[Any], T], cells: Iterable[Any]) -> list[T]:
     """Return the answer for every cell; for a text that comes again it is asked once."""
     cells = list(cells)

@@ -22,9 +22,9 @@ from analyticdag._parameters import is_missing
 from analyticdag._typing import FloatArray
 from analyticdag.errors import ParameterError
 from analyticdag.tables.categories import FEWEST_ROWS, group_levels
-from analyticdag.tables.cells import Cells, of_each, short, text_of
+from analyticdag.tables.cells import Cells, key_of, of_each, short, text_of
 from analyticdag.tables.numbers import format_of, style_of
-from analyticdag.tables.recipe import OTHER, Column, Kind, key_of, plain_numbers
+from analyticdag.tables.recipe import OTHER, Column, Kind, plain_numbers
 
 # Names that people and programs give to identifiers.
 _ID_NAME = re.compile(
@@ -81,6 +81,11 @@ class Found:
     values: FloatArray | None = None
     strays: tuple[int, ...] = ()
     kept_as: str = ""
+
+    @property
+    def constant(self) -> bool:
+        """Whether a category has one level in every row, none put together."""
+        return self.why.endswith(": no links")
 
     @property
     def repeated(self) -> bool:
@@ -325,6 +330,7 @@ def _of_kind(name: str, cells: Sequence[Any], kind: Kind, table: Cells) -> Found
     texts = _texts(cells)
     style, n_read = style_of(texts, decimal_comma=table.decimal_comma)
     column = Column(name, kind, decimal=style.decimal, unit=style.unit)
+    column.refuse_no_logarithm(cells, table.rows)
     values, strays = column.read(cells)
     if texts and not n_read:
         raise ParameterError(

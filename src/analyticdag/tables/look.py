@@ -1,6 +1,6 @@
 """One look at a table, all of it at once: what each column is, what is wrong, what was done.
 
-    look_at(cells, kinds=, columns=, drop=)   ->   Look, values
+    look_at(cells, kinds=, columns=, drop=, na=)   ->   Look, values
 
 `Look` is plain data: it is printed, saved with the run and shown in the report. `options` are the
 words of the command line that make every decision explicit.
@@ -8,10 +8,9 @@ words of the command line that make every decision explicit.
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,24 +19,15 @@ from analyticdag._tables import first_few
 from analyticdag._typing import FloatArray
 from analyticdag.errors import DataError
 from analyticdag.tables.categories import scored
-from analyticdag.tables.cells import Cells, short, text_of
-from analyticdag.tables.kinds import FEW_ROWS, Found, asked_column, find_column
+from analyticdag.tables.cells import Cells, short
+from analyticdag.tables.codes import NO_CODES, Codes, cleared
+from analyticdag.tables.copies import copies_of
+from analyticdag.tables.decisions import Decision, about_codes, asked_of, caution, decision_about
+from analyticdag.tables.kinds import Found, asked_column, find_column
 from analyticdag.tables.recipe import Column, Kind, Recipe
+from analyticdag.tables.suspects import Suspect, suspects_of
 
 _SHOWN = 5
-
-
-@dataclass(frozen=True)
-class Decision:
-    """One thing about a table, and what was done about it; `option` makes it explicit."""
-
-    what: str
-    done: str
-    option: tuple[str, ...] = ()
-    undecided: bool = False
-
-    def __str__(self) -> str:
-        return f"{self.what}: {self.done}"
 
 
 @dataclass(frozen=True)
@@ -45,7 +35,8 @@ class Look:
     """A table as it was found: how each column is read, and what was decided about what.
 
     `gaps` counts the missing cells of the columns that are taken; `repeated` names identifiers
-    that stand in several rows, `ordering` columns by which the rows are sorted.
+    that stand in several rows, `ordering` columns by which the rows are sorted. `suspects`
+    are values that may be codes for "missing".
     """
 
     n_rows: int
@@ -54,6 +45,7 @@ class Look:
     gaps: Mapping[str, int]
     repeated: tuple[str, ...] = ()
     ordering: tuple[str, ...] = ()
+    suspects: Mapping[str, tuple[Suspect, ...]] = field(default_factory=dict)
 
     @property
     def recipe(self) -> Recipe:
@@ -64,6 +56,11 @@ class Look:
     def options(self) -> tuple[str, ...]:
         """Words of the command line that say everything that was decided."""
         return tuple(word for decision in self.decisions for word in decision.option)
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What to do about values that may be codes."""
+        return tuple(caution(name, one) for name, every in self.suspects.items() for one in every)
 
     def refuse_undecided(self) -> None:
         """Raise DataError if something is left for the user to decide."""
@@ -79,18 +76,26 @@ def look_at(
     kinds: Mapping[str, Any] | None = None,
     columns: Collection[str] | None = None,
     drop: Collection[str] = (),
+    na: Codes = NO_CODES,
 ) -> tuple[Look, FloatArray]:
     """Look at a table and return what it is and the numbers of the columns that are taken.
 
-    `kinds` says of columns what they are, `columns` which are wanted, `drop` which are not.
+    `kinds` says of columns what they are, `columns` which are wanted, `drop` which are not, and
+    `na` which cells mean "missing".
     """
     kinds = kinds or {}
     table = _selected(table, columns, drop)
     table.refuse_unknown(kinds, "cannot read by kind")
+    table.refuse_unknown(na.own, "cannot look for codes in")
+    table, hits = cleared(table, na)
     found = [_found(name, table, kinds) for name in table.names]
+    suspects = suspects_of({k: v for one in found for k, v in _numbers(one, table).items()})
+    certain = _certain(suspects, kinds) if na.guess else {}
+    table, found = _without_codes(table, found, na, certain)
     if columns is None:
         found = _without_copies(found, kinds)
-    decisions = [one for every in found if (one := _decision(every, table, kinds)) is not None]
+    decisions = [one for every in found if (one := decision_about(every, table, kinds)) is not None]
+    decisions += about_codes(na, hits, certain)
     taken = [one for one in found if one.column.taken]
     gaps = {one.column.name: int(np.isnan(_values(one)).sum()) for one in taken}
     values = (
@@ -105,6 +110,11 @@ def look_at(
         {name: number for name, number in gaps.items() if number},
         repeated=tuple(one.column.name for one in found if one.repeated),
         ordering=tuple(one.column.name for one in found if _sorts_rows(one, table)),
+        suspects={
+            name: left
+            for name, every in suspects.items()
+            if (left := tuple(one for one in every if one not in certain.get(name, ())))
+        },
     )
     return look, np.ascontiguousarray(values)
 
@@ -132,105 +142,53 @@ def _values(found: Found) -> FloatArray:
     return found.values
 
 
-def _without_copies(found: list[Found], kinds: Mapping[str, Any]) -> list[Found]:
-    """Leave out columns that repeat one before them, unless the user said what they are."""
-    first: dict[bytes, str] = {}
+def _numbers(found: Found, table: Cells) -> dict[str, FloatArray]:
+    """Return the numbers of a column that has such, under its name; not their logarithms."""
+    column = found.column
+    if not column.is_number:
+        return {}
+    if column.kind == Kind.LOG:
+        return {column.name: replace(column, kind=Kind.NUMBER).read(table.column(column.name))[0]}
+    return {column.name: _values(found)}
+
+
+def _certain(
+    suspects: Mapping[str, tuple[Suspect, ...]], kinds: Collection[str]
+) -> dict[str, tuple[Suspect, ...]]:
+    """Return what is certainly a code, in columns of which the user has not said what they are."""
+    found = {
+        name: tuple(one for one in every if one.certain)
+        for name, every in suspects.items()
+        if name not in kinds
+    }
+    return {name: every for name, every in found.items() if every}
+
+
+def _without_codes(
+    table: Cells, found: list[Found], na: Codes, certain: Mapping[str, tuple[Suspect, ...]]
+) -> tuple[Cells, list[Found]]:
+    """Return table and columns without the codes that are certain; columns remember all codes."""
+    guessed = Codes(own={name: tuple(one.text for one in certain[name]) for name in certain})
+    table, _ = cleared(table, guessed)
     result = []
     for one in found:
-        if one.column.taken and one.column.kind != Kind.CONSTANT and len(_values(one)) >= FEW_ROWS:
-            name = first.setdefault(_values(one).tobytes(), one.column.name)
-            if name != one.column.name and one.column.name not in kinds:
-                why, kept_as = f"the same as {short(name)}", _asked(one.column)
-                one = Found(Column(one.column.name, Kind.COPY), why, kept_as=kept_as)
-        result.append(one)
+        name = one.column.name
+        again = _found(name, table, {}) if name in certain else one
+        codes = (*na.of(name), *guessed.of(name))
+        column = replace(again.column, na=codes) if codes else again.column
+        result.append(replace(again, column=column))
+    return table, result
+
+
+def _without_copies(found: list[Found], kinds: Mapping[str, Any]) -> list[Found]:
+    """Leave out columns that repeat another one, unless the user said what they are."""
+    result = list(found)
+    for k, why in copies_of(found).items():
+        column = found[k].column
+        if column.name not in kinds:
+            left = Column(column.name, Kind.COPY)
+            result[k] = Found(left, why, kept_as=asked_of(column))
     return result
-
-
-def _decision(found: Found, table: Cells, kinds: Mapping[str, Any]) -> Decision | None:
-    """Say what was done about a column; nothing where there is nothing to say."""
-    column, name = found.column, found.column.name
-    if found.strays:
-        return _about_strays(found, table, asked=name in kinds)
-    if name in kinds and column.taken:
-        what = f"{short(name)} is read as {column.kind}"
-        return Decision(what, found.why or "as asked", _kind_option(name, kinds[name]))
-    if not column.taken:
-        return Decision(f"{short(name)} is {_KINDS[Kind(column.kind)]}", *_left_out(found))
-    if not found.why:  # a number, and taken as it is
-        return None
-    done = f"{_DONE.get(Kind(column.kind), 'read')} ({found.why})"
-    what = f"{short(name)} is {_KINDS[Kind(column.kind)]}"
-    return Decision(what, done, _kind_option(name, _asked(column)))
-
-
-_KINDS = {
-    Kind.NUMBER: "a number",
-    Kind.COUNT: "a count",
-    Kind.ORDERED: "ordered",
-    Kind.YES_NO: "yes/no",
-    Kind.CATEGORY: "a category",
-    Kind.DATE: "a date",
-    Kind.IDENTIFIER: "an identifier",
-    Kind.CONSTANT: "constant",
-    Kind.EMPTY: "empty",
-    Kind.COPY: "a copy",
-    Kind.TEXT: "text",
-}
-_DONE = {
-    Kind.YES_NO: "taken as two values",
-    Kind.ORDERED: "taken by its order",
-    Kind.CATEGORY: "taken as one variable",
-}
-
-
-def _left_out(found: Found) -> tuple[str, tuple[str, ...]]:
-    name, why = found.column.name, f" ({found.why})" if found.why else ""
-    advice = {
-        Kind.DATE: f"; --kind {quoted(name)}=days makes it a number",
-        Kind.CATEGORY: "; if its levels have an order, "
-        f"--kind {quoted(name)}=low,middle,high names them from low to high",
-    }.get(Kind(found.column.kind), "")
-    if found.kept_as:
-        advice = f"; --kind {quoted(f'{name}={found.kept_as}')} keeps it"
-    if found.why == "as asked":
-        return "left out as asked", ("--drop", name)
-    return f"left out{why}{advice}", ("--drop", name)
-
-
-def quoted(name: str) -> str:
-    """Return a name as it can be pasted into a shell."""
-    return shlex.quote(name)
-
-
-def _asked(column: Column) -> str:
-    """Return what a user would have to say to get this column: its levels in order, or its kind."""
-    # A level with a comma in it cannot be said among others; by its kind the column is found again.
-    unsaid = column.kind == Kind.CATEGORY or any("," in level for level in column.levels)
-    return column.kind if unsaid or not column.levels else ",".join(column.levels)
-
-
-def _kind_option(name: str, asked: Any) -> tuple[str, ...]:
-    return ("--kind", f"{name}={asked if isinstance(asked, str) else ','.join(map(str, asked))}")
-
-
-def _about_strays(found: Found, table: Cells, *, asked: bool) -> Decision:
-    """Name a text in a column of numbers; it is a gap only if the user says so."""
-    column, first = found.column, found.strays[0]
-    name, text = column.name, text_of(table.column(column.name)[first])
-    n_odd, n_all = len(found.strays), sum(bool(text_of(cell)) for cell in table.column(name))
-    what = (
-        f"column {short(name)} holds the text {short(text)} in row {table.rows[first]} "
-        f"({n_odd} of {n_all} cells are no {column.kind if asked else 'number'})"
-    )
-    option = _kind_option(name, _asked(column))
-    if asked:
-        return Decision(what, "such cells are gaps, as asked", option)
-    done = (
-        f"to count them as gaps say so (--kind {quoted(name)}=number; in Python "
-        f"kinds={{{name!r}: 'number'}}), name its levels from low to high if it has some (--kind "
-        f"{quoted(name)}=low,middle,high), or leave the column out (--drop {quoted(name)})"
-    )
-    return Decision(what, done, option, undecided=True)
 
 
 def _sorts_rows(found: Found, table: Cells) -> bool:

@@ -17,18 +17,18 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
-from analyticdag._parameters import is_missing
 from analyticdag._tables import listing as shown_names
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.errors import DataError, DataWarning
-from analyticdag.tables.cells import Cells, of_each, short, text_of
+from analyticdag.tables.cells import Cells, key_of, level_key, of_each, short, text_of
+from analyticdag.tables.codes import as_number, without
 from analyticdag.tables.numbers import Style, days
 
 
@@ -70,7 +70,7 @@ class Column:
 
     `levels` are texts, the code of each is its place; `decimal` and `unit` say how its numbers are
     written, `dates` in which format its dates are. `scores` are those of a category's levels;
-    `merged` are rare levels of one that count with the first.
+    `merged` are rare levels of one that count with the first. `na` are codes for "missing".
     """
 
     name: str
@@ -81,6 +81,7 @@ class Column:
     dates: str = ""
     scores: tuple[float, ...] = ()
     merged: tuple[str, ...] = ()
+    na: tuple[str, ...] = ()
 
     @property
     def taken(self) -> bool:
@@ -93,9 +94,15 @@ class Column:
         return bool(self.levels or self.dates or self.unit)
 
     @property
+    def is_number(self) -> bool:
+        """Whether it is taken for numbers that vary, or for their logarithms."""
+        return self.taken and not (self.levels or self.dates) and self.kind != Kind.CONSTANT
+
+    @property
     def plain(self) -> bool:
-        """Whether its numbers are written as Python writes them."""
-        return not self.coded and self.decimal == "."
+        """Whether its numbers are written as Python writes them, and so are its codes."""
+        words = [code for code in self.na if as_number(code) is None]
+        return not self.coded and self.decimal == "." and not words
 
     def scored(self, codes: FloatArray) -> FloatArray:
         """Return the scores of codes, NaN for NaN."""
@@ -104,6 +111,8 @@ class Column:
 
     def read(self, cells: Sequence[Any]) -> tuple[FloatArray, list[int]]:
         """Return the numbers, NaN where there is none, and the places of cells not understood."""
+        if self.na:
+            cells = without(cells, self.na, Style(self.decimal, self.unit))
         # With a decimal comma, the text 1.234 is not the number 1.234.
         has_texts = self.decimal != "." and any(isinstance(cell, str) for cell in cells)
         plain = None if self.coded or has_texts else plain_numbers(cells)
@@ -117,6 +126,23 @@ class Column:
             return values, []
         gaps = np.flatnonzero(np.isnan(values)).tolist()
         return values, [k for k in gaps if text_of(cells[k])]
+
+    def refuse_no_logarithm(
+        self, cells: Sequence[Any], rows: Sequence[int], unused: BoolArray | None = None
+    ) -> None:
+        """Raise DataError if this is a logarithm, and some numbers have none."""
+        if self.kind != Kind.LOG:
+            return
+        numbers = replace(self, kind=Kind.NUMBER).read(cells)[0]
+        low = np.flatnonzero((numbers <= 0.0) & (True if unused is None else ~unused))
+        if len(low):
+            name = short(self.name)
+            raise DataError(
+                f"column {name} has no logarithm in {len(low)} of {len(cells)} rows, where it is "
+                f"zero or less (the first is {numbers[low[0]]:g} in row {rows[low[0]]}); leave it "
+                "as it is, shift it above zero in the table first, or say which value means "
+                f"missing (--na {short(self.name + '=VALUE')})"
+            )
 
     def _one_by_one(self, cells: Sequence[Any]) -> FloatArray:
         code_of = dict.fromkeys(map(key_of, self.merged), 0)
@@ -132,20 +158,6 @@ class Column:
             return float(cell) if isinstance(cell, float | int) else style.read(text_of(cell))
 
         return np.array(of_each(one, cells), np.float64)  # None becomes NaN
-
-
-def key_of(text: str) -> str:
-    """Return what two spellings of a level have in common."""
-    return text.strip().casefold()
-
-
-def level_key(cell: Any) -> str:
-    """Return the key of the level that a cell holds; also of a word that elsewhere is a gap."""
-    if is_missing(cell):
-        return ""
-    # A column of whole numbers is one of floats as soon as it has gaps.
-    whole = isinstance(cell, float) and cell.is_integer()
-    return key_of(str(int(cell) if whole else cell))
 
 
 def plain_numbers(cells: Sequence[Any]) -> FloatArray | None:
@@ -178,6 +190,12 @@ class Recipe:
         """What the variables are."""
         return tuple(column.kind for column in self.columns if column.taken)
 
+    @property
+    def numbers(self) -> list[int]:
+        """The places of the variables that are numbers as they are, no levels or logarithms."""
+        taken = (column for column in self.columns if column.taken)
+        return [k for k, one in enumerate(taken) if one.is_number and one.kind != Kind.LOG]
+
     def read(
         self,
         X: Any,
@@ -205,6 +223,8 @@ class Recipe:
             )
         values = np.empty((len(table), len(self.names)))
         for k, column in enumerate(one for one in self.columns if one.taken):
+            if not warn:  # rows of the fit
+                column.refuse_no_logarithm(table.column(column.name), table.rows, unused)
             values[:, k], odd = column.read(table.column(column.name))
             if unused is not None:
                 values[unused, k], odd = 0.0, [place for place in odd if not unused[place]]
