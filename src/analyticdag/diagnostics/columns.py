@@ -15,14 +15,9 @@ from analyticdag._tables import constant_columns
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag._validation import COLLINEAR, copied_pairs
 from analyticdag.diagnostics.result import Check, Level, listing
-<<<<<<< HEAD
-from analyticdag.tables.look import Look, quoted
-from analyticdag.tables.together import autocorrelation, block_length, worth
-=======
 from analyticdag.tables.decisions import quoted
 from analyticdag.tables.look import Look
-from analyticdag.tables.together import autocorrelation, worth
->>>>>>> 25fe0538141796c20cf2bc64a599cfd32b8f05f0
+from analyticdag.tables.together import autocorrelation, block_length, worth
 
 # A column explained by the others to 99 % (variance inflation 100).
 INFLATION = 100.0

@@ -117,12 +117,8 @@ def read_table(
     `missing` refuses gaps ("error"), leaves rows with gaps out ("drop") or keeps them as NaN
     ("em"). `interventions` names the column that says what was perturbed in each row; a cell of it
     that would be a missing value elsewhere means that nothing was. `groups` names the column that
-<<<<<<< HEAD
-    says which rows belong together, or is a whole number: blocks of so many rows. `looked` is called with the `Look` before anything is refused.
-=======
-    says which rows belong together. `na` says which cells mean "missing".
-    `looked` is called with the `Look` before anything is refused.
->>>>>>> 25fe0538141796c20cf2bc64a599cfd32b8f05f0
+    says which rows belong together, or is a whole number: blocks of so many rows. `na` says which
+    cells mean "missing". `looked` is called with the `Look` before anything is refused.
     """
     choice("missing", missing, MISSING_RULES)
     if str(source) != "-" and is_folder(source):
@@ -135,12 +131,8 @@ def read_table(
     cells, kept = _without_groups(cells, groups, drop)
     check_names(cells.names, name)
     cells, targets = _without_targets(cells, interventions, drop)
-<<<<<<< HEAD
-    look, values = look_at(cells, kinds=kinds, columns=columns, drop=drop)
-    look = replace(look, ordering=(*ordering, *look.ordering))
-=======
     look, values = look_at(cells, kinds=kinds, columns=columns, drop=drop, na=na)
->>>>>>> 25fe0538141796c20cf2bc64a599cfd32b8f05f0
+    look = replace(look, ordering=(*ordering, *look.ordering))
     if looked is not None:
         looked(look)
     look.refuse_undecided()
