@@ -68,7 +68,7 @@ def test_a_table_of_nothing_but_codes_is_one_of_levels() -> None:
     # Beside one measured number the same codes may be counts of something.
     measured = np.column_stack([levels, np.random.default_rng(0).normal(size=len(levels))])
     beside = AnalyticDAG(n_jobs=1).fit(measured)
-    assert "counts" != beside.reading_
+    assert beside.reading_ != "counts"
     assert skeleton_errors(graph, beside.adjacency_matrix_[:-1, :-1]) > 1
 
 
