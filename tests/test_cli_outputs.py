@@ -223,7 +223,9 @@ def test_force_overwrites_results_and_no_other_file(shell: Shell, table: Path) -
     shell.refused("fit", "d.csv", "--report", notes, "--force", message=said)
     folder.mkdir()
     (folder / "edges.csv").write_text("mine")
-    shell.refused("fit", "d.csv", "--out", folder, "--force", message="holds 'edges.csv' and no run")
+    shell.refused(
+        "fit", "d.csv", "--out", folder, "--force", message="holds 'edges.csv' and no run"
+    )
     (folder / "data.csv").write_text("mine")
     shell.refused("simulate", "ER1", "--out", folder, "--force", message=said)
     assert {path.read_text() for path in (notes, *folder.iterdir())} == {"mine"}

@@ -115,7 +115,8 @@ def read_table(
     `missing` refuses gaps ("error"), leaves rows with gaps out ("drop") or keeps them as NaN
     ("em"). `interventions` names the column that says what was perturbed in each row; a cell of it
     that would be a missing value elsewhere means that nothing was. `groups` names the column that
-    says which rows belong together, or is a whole number: blocks of so many rows. `looked` is called with the `Look` before anything is refused.
+    says which rows belong together, or is a whole number: blocks of so many rows. `looked` is
+    called with the `Look` before anything is refused.
     """
     choice("missing", missing, MISSING_RULES)
     if str(source) != "-" and is_folder(source):
