@@ -220,6 +220,22 @@ def test_gaps_in_a_table_to_check_name_the_option_there_is(
     assert result.code == 2
     assert "(--drop-missing)" in result.err
     assert command("check", graph, holes, "--drop-missing").code == 0
+    graph.write_text("source,target\nsnow,wet\n")
+    other = command("check", graph, holes)  # other names are another table: that comes first
+    assert other.code == 2
+    assert "the nodes differ: only in the graph: ['snow']" in other.err
+
+
+def test_graphs_of_other_things_are_named_both(command: Command, tmp_path: Path) -> None:
+    one, two, wide = (tmp_path / f"{name}.csv" for name in ("one", "two", "wide"))
+    one.write_text("source,target\na,b\n")
+    two.write_text("source,target\nx,y\n")
+    wide.write_text("source,target\na,b\nb,c\n")
+    result = command("compare", one, two)
+    assert result.code == 2
+    assert "['a', 'b']" in result.err
+    assert "['x', 'y']" in result.err
+    assert command("compare", one, wide).code == 0
 
 
 def test_names_that_the_table_lacks(command: Command, table: Path, tmp_path: Path) -> None:

@@ -67,6 +67,20 @@ def test_an_arrow_needs_most_of_the_resamples_that_join_the_two(
     assert ("0.75" in shown) == (arrow == "→")
 
 
+def test_an_open_pair_is_listed_once(capsys: pytest.CaptureFixture[str]) -> None:
+    ways = (("b", "a", 0.6, 0.1), ("a", "b", 0.3, 0.1), ("d", "c", 0.2, 0.0), ("c", "d", 0.7, 0.7))
+    rows = [
+        {"source": s, "target": t, "edge": edge, "direction": fixed, "skeleton": 0.9}
+        for s, t, edge, fixed in ways
+    ]
+    bound = {"threshold": 0.9, "selected": [], "expected_wrong_at_most": None}
+    _tell({"n_resamples": 10, "edges": rows, **bound}, as_json=False, quiet=False)
+    shown = capsys.readouterr().out
+    assert shown.count("a — b") == shown.count("c → d") == 1
+    assert "b — a" not in shown
+    assert "d — c" not in shown
+
+
 def test_bad_input_is_one_line_and_exit_code_two(
     table: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

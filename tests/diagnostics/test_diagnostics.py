@@ -135,6 +135,7 @@ def test_rows_are_held_against_columns(n: int, d: int, level: Level) -> None:
     X = np.random.default_rng(0).normal(size=(n, d))
     found = diagnosed(X, edges=((0, 1),))
     assert found["rows against columns"].level is level
+    assert ("by chance" in found["rows against columns"].advice) == (n < d)
     unjudged = n <= d + 1
     assert (found["collinearity"].level is Level.NOTE) == unjudged
     assert (found["R2-sortability"].numbers["share"] is None) == unjudged
@@ -146,6 +147,28 @@ def test_heavy_tails_are_named() -> None:
     found = diagnosed(X, edges=((1, 2),))["heavy tails"]
     assert found.level is Level.NOTE
     assert 0 in found.numbers["columns"]
+
+
+@pytest.mark.parametrize(
+    ("d", "edges", "level"),
+    [(3, ((1, 2),), Level.NOTE), (3, ((0, 1),), Level.WARNING), (50, ((1, 2),), Level.WARNING)],
+)
+def test_heavy_tails_are_warned_of_where_they_bear_on_links(
+    d: int, edges: tuple[tuple[int, int], ...], level: Level
+) -> None:
+    X = np.random.default_rng(0).normal(size=(300, d))
+    X[:, 0] = np.random.default_rng(2).standard_t(2, size=300)
+    found = diagnosed(X, edges=edges)["heavy tails"]
+    assert found.level is level
+    assert "--covariance rank" in found.advice
+
+
+def test_links_by_ranks_are_not_warned_of_tails() -> None:
+    X = np.random.default_rng(2).standard_t(2, size=(300, 3))
+    X[:, 1] += 2.0 * X[:, 0]
+    assert diagnose(AnalyticDAG().fit(X), X)["heavy tails"].level is Level.WARNING
+    by_ranks = AnalyticDAG(covariance="rank").fit(X)
+    assert diagnose(by_ranks, X)["heavy tails"].level is Level.NOTE
 
 
 def test_a_missing_edge_shows_in_the_residuals() -> None:
@@ -160,6 +183,27 @@ def test_a_curve_shows_in_the_residuals() -> None:
     found = diagnosed(X, edges=((0, 1),))["residual independence"]
     assert found.level is Level.WARNING
     assert found.numbers["edges"] == [[0, 1]]
+
+
+@pytest.mark.parametrize("what", ["interaction", "square"])
+def test_an_interaction_shows_between_columns_without_a_link(what: str) -> None:
+    """A line does not see it: y is x or -x, as a third column says, or the square of x."""
+    rng = np.random.default_rng(0)
+    x, w = rng.normal(size=500), rng.integers(0, 2, 500)
+    y = np.where(w == 1, x, -x) if what == "interaction" else x**2
+    X = np.column_stack([x, y + 0.3 * rng.normal(size=500), w, rng.normal(size=500)])
+    found = diagnosed(X, edges=())["residual independence"]
+    assert found.level is Level.WARNING
+    assert found.numbers["unlinked"] == [[0, 1]]
+    assert "not linked by straight lines, but one goes with the size of the other" in found.advice
+    assert "--model nonlinear" in found.advice
+
+
+def test_independent_columns_show_no_interaction_whatever_their_tails() -> None:
+    rows = [np.random.default_rng(k).standard_t(1 + k % 5, size=(300, 12)) for k in range(40)]
+    checks = [diagnosed(X, edges=())["residual independence"] for X in rows]
+    found = [check.numbers["unlinked"] for check in checks]
+    assert sum(map(bool, found)) <= 2
 
 
 def test_independence_is_rejected_about_as_often_as_said() -> None:

@@ -5,6 +5,7 @@ import io
 import json
 import warnings
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import networkx as nx
@@ -204,6 +205,14 @@ def test_json_files_must_be_json(run: SavedRun, tmp_path: Path) -> None:
     (folder / "manifest.json").write_text("{")
     with pytest.raises(InputError, match="is not valid JSON"):
         load_run(folder)
+
+
+@pytest.mark.parametrize("render", [edges_csv, dot, dagitty, graphml])
+def test_no_file_gives_orders_to_a_terminal(render: Callable[..., str]) -> None:
+    text = render(run_of_chain(("red\x1b[31m", "red\x07[31m", "bell\x9b")))
+    assert not set(text) & {"\x1b", "\x07", "\x9b"}
+    if render is not graphml:  # which can hold the last one, and escapes it
+        assert "red\ufffd[31m (2)" in text  # names stay apart
 
 
 def test_hostile_names_survive_every_file(tmp_path: Path) -> None:

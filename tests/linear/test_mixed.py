@@ -19,6 +19,7 @@ from analyticdag.fitting.design import Design
 from analyticdag.fitting.facts import RowFacts
 from analyticdag.io import load_run, record_of, save_run
 from analyticdag.knowledge import Knowledge
+from analyticdag.linear.readings import _why
 from analyticdag.report.page import picture_of
 from analyticdag.simulate import Simulation, simulate
 from analyticdag.stability import bootstrap, bootstrap_effects
@@ -463,3 +464,11 @@ def test_averaged_effects_of_a_category_are_those_of_its_levels() -> None:
         (cause, level) for cause in ("age", "wage") for level in "nsew"
     }
     assert all(row.n_resamples == 3 for row in shares)
+
+
+def test_a_margin_without_a_plain_number_is_not_printed() -> None:
+    costs = {"levels": 0.0, "cuts": 12.34}
+    assert "better by 12.3 than" in _why("levels", costs)
+    for margin in (3e11, np.inf, np.nan):
+        said = _why("levels", {**costs, "cuts": margin})
+        assert said.endswith("by their levels, better than as cuts of normal variables")

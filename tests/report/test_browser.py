@@ -303,8 +303,8 @@ def test_the_graph_is_on_the_first_screen_whatever_there_is_to_warn_of(
     page = visit("sachs", color_scheme=scheme)
     for width, height in ((1366, 768), (390, 844)):
         page.set_viewport_size({"width": width, "height": height})
-        assert page.locator("#stage").bounding_box()["y"] < 0.8 * height
-    assert page.is_visible("#notices summary")
+        assert page.locator("#stage").bounding_box()["y"] < 0.85 * height
+    assert page.is_visible("#care")
     assert page.is_hidden("#notices li >> nth=0")
     page.click("#notices summary")
     assert page.is_visible("#notices li >> nth=0")

@@ -21,7 +21,7 @@ from analyticdag import AnalyticDAG
 from analyticdag.diagnostics import diagnose
 from analyticdag.drawing.layout import layered_layout
 from analyticdag.drawing.picture import BOXES, short_label
-from analyticdag.io import EdgeRecord, SavedRun, audit_table, run_of_weights
+from analyticdag.io import EdgeRecord, SavedRun, audit_table, record_of, run_of_weights
 from analyticdag.linear.choice import LossChoice
 from analyticdag.report import render_report, write_report
 from analyticdag.report.cautions import in_short, notices
@@ -186,6 +186,32 @@ def test_diagnostics_speak_instead_of_the_audit_where_they_were_run() -> None:
     page = render_report(run)
     assert "50 rows are plenty" in page
     assert "<b>a</b>" not in page
+
+
+def test_a_warning_is_seen_without_unfolding_anything() -> None:
+    warning = {"name": "heavy tails", "level": "warning", "advice": "do"}
+    page = render_report(replace(complete_run(), diagnostics=(warning,)))
+    assert '<p class="notices" id="care">Take care: a few rows weigh a lot</p>' in page
+    assert 'id="care"' not in render_report(complete_run())
+
+
+def test_levels_are_counted_and_links_go_by_strength() -> None:
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    k = rng.integers(0, 3, 400)
+    words = np.array(["G1", "G2", "G3"])[k]
+    table = pandas.DataFrame({"group": words, "x": k + rng.normal(size=400)})
+    model = AnalyticDAG().fit(table)
+    values = model.recipe_.read(table, "X", gaps=())
+    audit = audit_table(values, model.adjacency_matrix_ != 0, recipe=model.recipe_)
+    page = render_report(record_of(model, audit=audit))
+    first, second, third = sorted(np.bincount(k).tolist(), reverse=True)
+    assert re.search(rf'<td colspan="4">G\d {first}, G\d {second}, G\d {third}<', page)
+    page = render_report(complete_run())
+    found = re.findall(r'data-row="\d+">.*?data-value="([\d.]+)"', page)
+    strengths = list(map(float, found))
+    assert len(strengths) == 3
+    assert strengths == sorted(strengths, reverse=True)
 
 
 def test_every_check_that_can_warn_has_plain_words() -> None:

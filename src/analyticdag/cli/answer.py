@@ -24,6 +24,8 @@ from analyticdag.report.text import (
 
 # As many as fit on a screen with the sentences and the paths.
 SHOWN = 20
+# Checks whose warning an option of the command would mend.
+_MENDED = ("rows that belong together", "heavy tails")
 
 
 def tell(
@@ -51,9 +53,10 @@ def _note(talk: Talk, notices: list[str]) -> None:
 
 def _cautions(run: SavedRun, *, verbose: bool) -> list[str]:
     """Return what else to know, in a line or in full; what an option would mend always in full."""
-    short, mended = in_short(run), warnings_of(run).get("rows that belong together")
+    short, warned = in_short(run), warnings_of(run)
     told = [f"take care: {short} (the report says where, and what to do)"] if short else []
-    return explained(run) if verbose else told + ([mended] if mended else [])
+    mended = [warned[name] for name in _MENDED if name in warned]
+    return explained(run) if verbose else told + mended
 
 
 def _summary(run: SavedRun, folder: Path, page: Path) -> dict[str, Any]:

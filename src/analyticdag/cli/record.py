@@ -51,7 +51,12 @@ def recorded(
     if edges.shape[0] <= LADDER_COLUMNS:
         getattr(model, "ladder_", ())  # made when asked for; other models have none
     audit = audit_table(
-        columns.values, edges, rows_dropped=rows_dropped, notes=notes, keep_rows=keep_rows
+        columns.values,
+        edges,
+        rows_dropped=rows_dropped,
+        notes=notes,
+        keep_rows=keep_rows,
+        recipe=columns.recipe,
     )
     audit = dataclasses.replace(audit, n_rows=audit.n_rows if n_rows is None else n_rows)
     run = record_of(model, audit=audit, manifest=manifest, look=look)

@@ -129,6 +129,20 @@ def _record(result: Stability, threshold: float, *, complementary: bool) -> dict
     }
 
 
+def _is_fixed(row: dict[str, Any]) -> bool:
+    """Whether most resamples that join the two fix this direction, as in `consensus_cpdag`."""
+    return bool(row["direction"] > 0.5 * row["skeleton"])
+
+
+def _one_for_each_pair(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the row of the direction that is fixed, of an open pair the first by name."""
+    pairs: dict[frozenset[str], dict[str, Any]] = {}
+    for row in sorted(rows, key=lambda row: (not _is_fixed(row), row["source"], row["target"])):
+        pairs.setdefault(frozenset((row["source"], row["target"])), row)
+    shown = {id(row) for row in pairs.values()}
+    return [row for row in rows if id(row) in shown]
+
+
 def _tell(record: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
     console = Console(highlight=False, quiet=quiet)
     if as_json:
@@ -138,14 +152,14 @@ def _tell(record: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
     table.add_column("edge")
     for column in ("this way", "fixed this way", "joined"):
         table.add_column(column, justify="right")
-    for row in record["edges"][:_SHOWN]:
+    rows = _one_for_each_pair(record["edges"])
+    for row in rows[:_SHOWN]:
         edge, direction, skeleton = (f"{row[key]:.2f}" for key in ("edge", "direction", "skeleton"))
-        # As in `consensus_cpdag`: most resamples that join the two fix this direction.
-        fixed = row["direction"] > 0.5 * row["skeleton"]
+        fixed = _is_fixed(row)
         name = printable(f"{row['source']} {'→' if fixed else '—'} {row['target']}")
         table.add_row(name.replace("[", "\\["), edge if fixed else "", direction, skeleton)
     console.print(table)
-    more = len(record["edges"]) - _SHOWN
+    more = len(rows) - _SHOWN
     if more > 0:
         line(console, f"and {more} rarer ones (--out FILE.json has all)")
     text = f"{len(record['selected'])} pairs joined in at least {record['threshold']:.0%}"

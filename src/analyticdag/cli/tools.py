@@ -31,7 +31,10 @@ def simulate_command(
     nodes: Annotated[int, typer.Option(help="How many variables.")] = 20,
     samples: Annotated[int, typer.Option(help="How many rows.")] = 1000,
     noise: Annotated[
-        str, typer.Option(help="gaussian, exponential, gumbel, uniform, student.")
+        str,
+        typer.Option(
+            help="gaussian, exponential, gumbel, uniform, laplace, student, mixed or binary."
+        ),
     ] = "gaussian",
     mechanism: Annotated[str, typer.Option(help="linear, bent, mlp, gp or additive.")] = "linear",
     standardize: Annotated[
@@ -75,10 +78,7 @@ def compare_command(
     from analyticdag.metrics import compare, differences
 
     left, right = read_graph(true), read_graph(estimated)
-    for graph, other, path in ((left, right, true), (right, left, estimated)):
-        # An edge list cannot name nodes without edges; the other graph does.
-        if path.suffix.lower() == ".csv":
-            graph.add_nodes_from(other)
+    _name_isolated(left, right, [_is_list(path) for path in (true, estimated)])
     measures = compare(left, right).as_dict()
     differing = differences(left, right)
     if as_json:
@@ -97,6 +97,25 @@ def compare_command(
         instead = f", here {one.estimated}" if one.kind in ("reversed", "unoriented") else ""
         text = printable(f"  {one.kind:<10}  {words}{instead}")
         Console().print(text, style=_COLOURS[one.kind], markup=False, highlight=False)
+
+
+def _is_list(path: Path) -> bool:
+    return path.suffix.lower() == ".csv"
+
+
+def _name_isolated(left: nx.DiGraph, right: nx.DiGraph, lists: list[bool]) -> None:
+    """Add to edge lists, which cannot name nodes without edges, those of the other graph.
+
+    Where the other names all of its nodes and lacks some, the two are graphs of different things.
+    """
+    of_left, of_right = set(left), set(right)
+    for graph, others, is_list, is_open in (
+        (left, of_right, lists[0], lists[1]),
+        (right, of_left, lists[1], lists[0]),
+    ):
+        fits = set(graph) & others if is_open else set(graph) <= others
+        if is_list and (fits or not graph):
+            graph.add_nodes_from(others)
 
 
 def report_command(
@@ -130,23 +149,30 @@ def check_command(
 ) -> None:
     """Test GRAPH, an expert's or a tool's, against the table DATA."""
     from analyticdag.effects import check_graph
-    from analyticdag.errors import DataError
+    from analyticdag.errors import DataError, InputError
+    from analyticdag.graphs.convert import node_mismatch
     from analyticdag.io import read_table
     from analyticdag.io.convert import read_graph
     from analyticdag.tables.codes import Codes
 
     given = read_graph(graph)
+<<<<<<< HEAD
     rule = "drop" if drop_missing else "em"
     table = read_table(data, drop=drop or (), missing=rule, na=Codes.read(na or ()))
     for caution in table.look.cautions if table.look else ():
         line(Console(stderr=True), f"note: {caution}")
+=======
+    table = read_table(data, drop=drop or (), missing="drop" if drop_missing else "em")
+    if _is_list(graph):  # it cannot name nodes without edges
+        given.add_nodes_from(table.names)
+    if set(given) != set(table.names):
+        raise InputError(node_mismatch(list(given), table.names, "the graph", "the table"))
+>>>>>>> d62e04461ad84b04a9c8142ea7dbf5e7cb0f2e4e
     if table.has_gaps:
         raise DataError(
             f"{table.source} has missing values, and independences are tested on full rows; leave "
             "rows with gaps out (--drop-missing), or the emptiest columns (--drop)"
         )
-    if graph.suffix.lower() == ".csv":  # an edge list cannot name nodes without edges
-        given.add_nodes_from(table.names)
     found = check_graph(given, table.columns, level=level)
     out = Console(highlight=False)
     if as_json:

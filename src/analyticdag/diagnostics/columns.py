@@ -117,8 +117,8 @@ def check_rows(n_samples: int, n_features: int, most_parents: int) -> Check:
     if ratio < TOO_FEW_ROWS:
         level, advice = (
             Level.WARNING,
-            f"{n_samples} rows for {n_features} columns: only strong edges can be found; expect "
-            "missing ones; bootstrap (--resamples 100) shows which hold",
+            f"{n_samples} rows for {n_features} columns: some links will be there by chance, and "
+            "weak ones are missed; bootstrap (--resamples 100) shows which hold",
         )
     elif ratio < FEW_ROWS:
         level, advice = (

@@ -20,12 +20,24 @@ from analyticdag.diagnostics.result import SHOWN, Check, Level, listing
 LEVEL = 0.01
 # A kurtosis twice a Gaussian's 3: the t distribution with 6 degrees of freedom.
 HEAVY = 6.0
+# With so many columns chance finds links among a few large values.
+MANY = 50
 
 
 def check_tails(
-    residuals: FloatArray, few: BoolArray, names: Sequence[Hashable], X: FloatArray
+    residuals: FloatArray,
+    few: BoolArray,
+    names: Sequence[Hashable],
+    X: FloatArray,
+    linked: BoolArray,
+    *,
+    by_ranks: bool = False,
 ) -> Check:
-    """Find columns whose noise has heavier tails than a Gaussian's; codes have no tails."""
+    """Find columns whose noise has heavier tails than a Gaussian's; codes have no tails.
+
+    They are to be warned of where they bear on links: in many columns, or in one that is `linked`.
+    Links `by_ranks` do not know the tails.
+    """
     kurtosis = stats.kurtosis(residuals, axis=0, fisher=False, nan_policy="omit")
     kurtosis = np.where(np.isfinite(kurtosis) & ~few, kurtosis, 3.0)
     heavy = [int(k) for k in np.argsort(-kurtosis) if kurtosis[k] > HEAVY]
@@ -37,7 +49,9 @@ def check_tails(
         else "no noise has tails much heavier than a Gaussian's"
     ) + not_judged(few, names)
     numbers = {"largest_kurtosis": float(kurtosis.max()), "columns": found}
-    return Check("heavy tails", Level.NOTE if found else Level.FINE, advice, numbers)
+    matters = not by_ranks and (len(names) >= MANY or bool(linked[heavy].any()))
+    level = Level.WARNING if found and matters else Level.NOTE if found else Level.FINE
+    return Check("heavy tails", level, advice, numbers)
 
 
 def shape_advice(X: FloatArray, columns: Sequence[int], names: Sequence[Hashable]) -> str:
@@ -87,7 +101,9 @@ def check_residual_independence(
 
     A column of few values has noise that depends on its cause under any model with added noise. The
     noise of edges `by_shape` was asked for their direction already: turned, it depends on it more.
+    Pairs without an edge are looked at too: lines do not see an interaction.
     """
+    unlinked = _bent_pairs(residuals, adjacency, few, names)
     passed = not_judged(few & (adjacency.any(axis=0) | adjacency.any(axis=1)), names)
     adjacency = adjacency & ~few & ~few[:, None]
     n_tests = 2 * int(adjacency.sum())
@@ -111,10 +127,38 @@ def check_residual_independence(
         advice = "no edge shows curvature or changing spread: nothing speaks against lines"
     else:
         advice = "there are no edges to judge"
+    if unlinked:
+        bent = (
+            f"not linked by straight lines, but one goes with the size of the other: "
+            f"{listing(unlinked)}: an interaction or a bent effect; try --model nonlinear"
+        )
+        advice = f"{advice}; {bent}" if edges else bent
     advice += passed
-    level = Level.WARNING if share > 0.1 else Level.NOTE if edges else Level.FINE
-    numbers = {"share": share, "edges": [list(edge) for edge in edges]}
+    level = Level.WARNING if share > 0.1 or unlinked else Level.NOTE if edges else Level.FINE
+    numbers = {
+        "share": share,
+        "edges": [list(edge) for edge in edges],
+        "unlinked": [list(pair) for pair in unlinked],
+    }
     return Check("residual independence", level, advice, numbers)
+
+
+def _bent_pairs(
+    residuals: FloatArray, adjacency: BoolArray, few: BoolArray, names: Sequence[Hashable]
+) -> list[tuple[Hashable, Hashable]]:
+    """Find pairs that no edge joins and no line relates, but the size of what is left of one.
+
+    Where what is left is correlated, `check_residual_correlation` speaks.
+    """
+    n, sizes = len(residuals), np.abs(residuals)
+    apart = ~(adjacency | adjacency.T | few | few[:, None])
+    n_pairs = int(np.triu(apart, 1).sum())
+    apart &= np.abs(_rank_correlation(residuals, residuals)) <= _critical(n, n_pairs)
+    curvature = np.abs(_rank_correlation(sizes, residuals))
+    together = np.abs(_rank_correlation(sizes, sizes))
+    strength = np.maximum(np.maximum(curvature, curvature.T), together)
+    found = np.triu(apart & (strength > _critical(n, 3 * n_pairs)), 1)
+    return [(names[i], names[j]) for i, j in _strongest_first(found, strength)]
 
 
 def _causes(

@@ -115,6 +115,8 @@ def _of_lines(
     """Check what linear equations leave unexplained."""
     adjacency = np.asarray(estimator.adjacency_matrix_) != 0
     residuals = _residuals(estimator, values)
+    linked = adjacency.any(axis=0) | adjacency.any(axis=1)
+    by_ranks = getattr(estimator, "covariance", "sample") == "rank"
     by_shape = [
         (e.source, e.target)
         for e in getattr(estimator, "edges_", ())
@@ -122,7 +124,7 @@ def _of_lines(
         if e.fixed_by is FixedBy.NOISE_SHAPE or (e.fixed_by in FIXED_IN_CLASS and e.margin)
     ]
     return [
-        check_tails(residuals, few, names, values),
+        check_tails(residuals, few, names, values, linked, by_ranks=by_ranks),
         check_residual_correlation(residuals, names, values, ranks=not _is_counted(estimator)),
         check_residual_independence(values, residuals, adjacency, few, names, by_shape),
     ]

@@ -22,8 +22,8 @@ class EffectRow(NamedTuple):
     `low` and `high` are the ends of the interval, or of the hull of all intervals. `standardized`
     is the possible effect closest to zero, in standard deviations: what is certain at least.
     `zero_share` is the share of the graphs of the class without an effect; NaN where they are too
-    many to count. `hidden`: whether a pair on the way looks as if it had a common cause that was not
-    measured.
+    many to count. `hidden`: whether a pair on the way looks as if it had a common cause that was
+    not measured.
     Of or on a category there is a line for each level: `cause_level` instead of `reference`, and
     what becomes of the share of `outcome_level`. A yes/no cause has these two levels as well.
     """

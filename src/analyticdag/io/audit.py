@@ -18,6 +18,7 @@ from scipy import sparse
 from analyticdag._tables import constant_columns
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag._validation import COLLINEAR, copied_pairs, looks_standardised
+from analyticdag.tables.recipe import Recipe
 
 # Enough points for a scatter plot, few enough columns for a page; more would be the table itself.
 SAMPLED_ROWS, SAMPLED_COLUMNS = 150, 60
@@ -25,13 +26,14 @@ SAMPLED_ROWS, SAMPLED_COLUMNS = 150, 60
 
 @dataclass(frozen=True)
 class ColumnAudit:
-    """One column: its size and spread, and whether it is constant."""
+    """One column: its size and spread, whether it is constant, how many rows have each level."""
 
     mean: float
     sd: float
     minimum: float
     maximum: float
     constant: bool
+    counts: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -63,10 +65,11 @@ def audit_table(
     rows_dropped: int = 0,
     notes: Sequence[str] = (),
     keep_rows: bool = False,
+    recipe: Recipe | None = None,
 ) -> Audit:
     """Look at a table, NaN for gaps, and the graph that was learned from it.
 
-    `keep_rows` keeps a sample of its rows.
+    `keep_rows` keeps a sample of its rows; by the `recipe` levels are counted.
     """
     constant = constant_columns(values)
     lows, highs = np.fmin.reduce(values, axis=0), np.fmax.reduce(values, axis=0)
@@ -77,11 +80,12 @@ def audit_table(
     sd = np.where(constant, 0.0, np.nanstd(scaled, axis=0) * unit)
     means = np.nanmean(scaled, axis=0) * unit
     columns = (one.tolist() for one in (means, sd, lows, highs, constant))
+    counts = _counts(values, recipe)
     copies, collinear = _redundancy(scaled, constant)
     return Audit(
         n_rows=len(values),
         rows_dropped=rows_dropped,
-        columns=tuple(map(ColumnAudit, *columns)),
+        columns=tuple(map(ColumnAudit, *columns, counts)),
         collinear=collinear,
         copies=copies,
         standardised=looks_standardised((sd[~constant] / (sd.max() or 1.0)) ** 2),
@@ -89,6 +93,17 @@ def audit_table(
         notes=tuple(notes),
         sample=_sample(scaled, means / unit, sd / unit) if keep_rows else (),
     )
+
+
+def _counts(values: FloatArray, recipe: Recipe | None) -> list[tuple[int, ...]]:
+    """Return how many rows have each level of a column; nothing of one without levels."""
+    if recipe is None:
+        return [()] * values.shape[1]
+    counts = []
+    for column, own in zip((c for c in recipe.columns if c.taken), values.T, strict=True):
+        codes = column.scores or range(len(column.levels))
+        counts.append(tuple(int(np.isclose(own, code).sum()) for code in codes))
+    return counts
 
 
 def _sample(values: FloatArray, means: FloatArray, sd: FloatArray) -> tuple[tuple[float, ...], ...]:

@@ -6,8 +6,8 @@ that the fit returned instead, and marks it as one of several.
 
 Every format has its own way of being broken by a name: quotes end a string, control characters
 end a C string or an XML document, a leading equals sign makes a spreadsheet compute. Each writer
-escapes for its own reader; nothing is dropped from a name except what the format cannot hold,
-which becomes U+FFFD.
+escapes for its own reader; nothing is dropped from a name except what the format cannot hold, or a
+terminal that shows the file would obey, which becomes U+FFFD.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from analyticdag.io.run import EdgeRecord, SavedRun
 
 # What XML 1.0 cannot hold, not even escaped.
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# Orders to a terminal; tabs and line ends are text.
+_ORDERS = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
 
 
@@ -116,7 +118,7 @@ def _braces(
 
 def _line_ends(name: str, line_break: str) -> str:
     """Return a name as the format can hold it; others may become the same."""
-    return line_break.join(re.split(r"\r\n|\r|\n", name.replace("\0", "\ufffd")))
+    return line_break.join(re.split(r"\r\n|\r|\n", _ORDERS.sub("\ufffd", name)))
 
 
 def _quoted(name: str) -> str:
@@ -145,8 +147,10 @@ def edges_csv(run: SavedRun, *, member: bool = False) -> str:
             "parts",
         ]
     )
+    names = _distinct([_ORDERS.sub("\ufffd", name) for name in run.names])
     for edge in run.edges:
         i, j, is_open = run.ends(edge, member=member)
+        parts = "; ".join(f"{a}={b:.6g}" for a, b in (() if is_open else edge.parts))
         weights = (edge.weight, edge.standard_error, edge.standardized)
         near, hidden = (
             "" if flag is None else str(flag).lower()
@@ -156,7 +160,7 @@ def edges_csv(run: SavedRun, *, member: bool = False) -> str:
         directed = (None, None) if is_open else directed
         writer.writerow(
             [
-                *(_no_formula(run.names[k]) for k in (i, j)),
+                *(_no_formula(names[k]) for k in (i, j)),
                 "open" if is_open else "directed",
                 edge.fixed_by,
                 *(("", "", "") if is_open else map(_number, weights)),
@@ -166,7 +170,7 @@ def edges_csv(run: SavedRun, *, member: bool = False) -> str:
                 hidden,
                 *map(_number, (edge.probability, directed[1], edge.enters_at)),
                 _number(None if is_open else edge.margin),
-                _no_formula("; ".join(f"{a}={b:.6g}" for a, b in (() if is_open else edge.parts))),
+                _no_formula(_ORDERS.sub("\ufffd", parts)),
             ]
         )
     return buffer.getvalue()

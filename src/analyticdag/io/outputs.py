@@ -57,7 +57,8 @@ def reserved(
 ) -> Iterator[None]:
     """Check files that will be written, and hold them until the block ends.
 
-    `marks` say of each file what stands in one that `force` may overwrite. A file right inside the folder `inside`, which is held already and made later, needs no lock.
+    `marks` say of each file what stands in one that `force` may overwrite. A file right inside the
+    folder `inside`, which is held already and made later, needs no lock.
     """
     places = [os.path.realpath(file) for file in files]
     for file, place, mark in zip(files, places, marks, strict=True):

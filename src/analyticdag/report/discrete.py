@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from analyticdag._tables import first_few
 from analyticdag.drawing.picture import short_label
 from analyticdag.io.run import EdgeRecord, SavedRun
 from analyticdag.report.text import is_counted, is_line, link, listing
 from analyticdag.tables.recipe import Kind
 
+# Levels that the table of columns lists.
+LISTED = 8
 _MEANING = {
     Kind.YES_NO: "Yes/no variables ({names}) count as 0 and 1: a weight on one is the change of "
     "its share for one more unit of the cause, one from it the difference between its two values.",
     Kind.ORDERED: "Ordered variables ({names}) count as 0, 1, 2, …: a weight is per level.",
     Kind.CATEGORY: "A link of a category ({names}) has a strength between 0 and 1 for a weight, "
-    "and no sign; what each level does, beside its most frequent one, stands in the report.",
+    "and no sign; what each level does, beside its most frequent one, stands below.",
 }
 
 
 COUNTED = (
     "Every combination of causes was counted, since causes act together: a link has a strength "
-    "between 0 and 1 for a weight, and no sign; what it does on average stands in the report."
+    'between 0 and 1 for a weight, and no sign; what it does on average is the answer to "What if".'
 )
 
 
@@ -36,6 +39,24 @@ def weight_notes(run: SavedRun) -> list[str]:
         if names:
             notes.append(meaning.format(names=listing(names)))
     return notes
+
+
+def level_counts(run: SavedRun) -> list[str]:
+    """Return of each column how many rows have which level; nothing of numbers."""
+    if run.look is None or run.audit is None:
+        return [""] * run.n_nodes
+    levels = {column.name: column.levels for column in run.look.columns}
+    return [
+        _counted(levels.get(name, ()), column.counts)
+        for name, column in zip(run.names, run.audit.columns, strict=True)
+    ]
+
+
+def _counted(levels: tuple[str, ...], counts: tuple[int, ...]) -> str:
+    if len(levels) != len(counts):
+        return ""
+    pairs = sorted(zip(counts, levels, strict=True), key=lambda pair: -pair[0])
+    return first_few([f"{short_label(level)} {number}" for number, level in pairs], LISTED)
 
 
 def part_lines(run: SavedRun) -> list[tuple[str, str]]:

@@ -26,8 +26,8 @@ from analyticdag.io.outputs import PAGE_MARK, reserved
 from analyticdag.io.run import EdgeRecord, SavedRun
 from analyticdag.io.state import RungRecord
 from analyticdag.report.answers import answers
-from analyticdag.report.cautions import explained, in_short, urgent
-from analyticdag.report.discrete import part_lines, weight_notes
+from analyticdag.report.cautions import explained, in_short, urgent, warnings_of
+from analyticdag.report.discrete import level_counts, part_lines, weight_notes
 from analyticdag.report.plots import (
     BOTTOM,
     HEIGHT,
@@ -119,8 +119,10 @@ def _context(run: SavedRun, picture: Picture) -> dict[str, Any]:
         "standardized": any(edge.standardized is not None for edge in run.edges),
         "weight_notes": weight_notes(run),
         "parts": part_lines(run),
+        "level_counts": level_counts(run),
         "urgent": urgent(run),
         "in_short": in_short(run),
+        "warned": bool(warnings_of(run)),
         "notices": explained(run),
         "certainty": certainty(run),
         "kinds": {edge.kind for edge in arrows},
