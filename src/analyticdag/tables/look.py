@@ -89,6 +89,7 @@ def look_at(
     table.refuse_unknown(na.own, "cannot look for codes in")
     table, hits = cleared(table, na)
     found = [_found(name, table, kinds) for name in table.names]
+    _refuse_infinite(found, table.rows)
     suspects = suspects_of({k: v for one in found for k, v in _numbers(one, table).items()})
     certain = _certain(suspects, kinds) if na.guess else {}
     table, found = _without_codes(table, found, na, certain)
@@ -101,7 +102,6 @@ def look_at(
     values = (
         np.column_stack([_values(one) for one in taken]) if taken else np.empty((len(table), 0))
     )
-    _refuse_infinite(values, [one.column.name for one in taken], table.rows)
     read, values = scored([one.column for one in found], values)
     look = Look(
         len(table),
@@ -204,14 +204,14 @@ def _sorts_rows(found: Found, table: Cells) -> bool:
     return bool(len(dates) > 2 and np.all(steps >= 0.0) and np.any(steps > 0.0))
 
 
-def _refuse_infinite(values: FloatArray, names: Sequence[str], rows: Sequence[int]) -> None:
-    infinite = np.argwhere(np.isinf(values))
-    if len(infinite):
-        row, k = infinite[0]
-        raise DataError(
-            f"column {short(names[k])} holds infinity in row {rows[row]}; "
-            "replace it or drop the row"
-        )
+def _refuse_infinite(found: Sequence[Found], rows: Sequence[int]) -> None:
+    for one in (one for one in found if one.column.taken):
+        infinite = np.flatnonzero(np.isinf(_values(one)))
+        if len(infinite):
+            raise DataError(
+                f"column {short(one.column.name)} holds infinity in row {rows[infinite[0]]}; "
+                "replace it or drop the row"
+            )
 
 
 def gap_words(gaps: Mapping[str, int], n_rows: int) -> str:

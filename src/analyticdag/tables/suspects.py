@@ -164,7 +164,8 @@ def suspects_of(columns: Mapping[str, FloatArray]) -> dict[str, tuple[Suspect, .
     It may stand inside the numbers of others, as 99 does among blood pressures: there it is a
     spike, far more frequent than its neighbours.
     """
-    found = {name: suspects(values) for name, values in columns.items()}
+    with np.errstate(over="ignore"):  # such sizes are refused later on
+        found = {name: suspects(values) for name, values in columns.items()}
     sure = {one.value for every in found.values() for one in every if one.certain}
     for name, values in columns.items():
         own = {one.value for one in found[name]}
