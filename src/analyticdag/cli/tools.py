@@ -156,18 +156,14 @@ def check_command(
     from analyticdag.tables.codes import Codes
 
     given = read_graph(graph)
-<<<<<<< HEAD
     rule = "drop" if drop_missing else "em"
     table = read_table(data, drop=drop or (), missing=rule, na=Codes.read(na or ()))
-    for caution in table.look.cautions if table.look else ():
-        line(Console(stderr=True), f"note: {caution}")
-=======
-    table = read_table(data, drop=drop or (), missing="drop" if drop_missing else "em")
     if _is_list(graph):  # it cannot name nodes without edges
         given.add_nodes_from(table.names)
     if set(given) != set(table.names):
         raise InputError(node_mismatch(list(given), table.names, "the graph", "the table"))
->>>>>>> d62e04461ad84b04a9c8142ea7dbf5e7cb0f2e4e
+    for caution in table.look.cautions if table.look else ():
+        line(Console(stderr=True), f"note: {caution}")
     if table.has_gaps:
         raise DataError(
             f"{table.source} has missing values, and independences are tested on full rows; leave "

@@ -117,13 +117,8 @@ def read_table(
     `missing` refuses gaps ("error"), leaves rows with gaps out ("drop") or keeps them as NaN
     ("em"). `interventions` names the column that says what was perturbed in each row; a cell of it
     that would be a missing value elsewhere means that nothing was. `groups` names the column that
-<<<<<<< HEAD
     says which rows belong together, or is a whole number: blocks of so many rows. `na` says which
     cells mean "missing". `looked` is called with the `Look` before anything is refused.
-=======
-    says which rows belong together, or is a whole number: blocks of so many rows. `looked` is
-    called with the `Look` before anything is refused.
->>>>>>> d62e04461ad84b04a9c8142ea7dbf5e7cb0f2e4e
     """
     choice("missing", missing, MISSING_RULES)
     if str(source) != "-" and is_folder(source):
