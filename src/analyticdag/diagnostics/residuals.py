@@ -30,13 +30,10 @@ def check_tails(
     names: Sequence[Hashable],
     X: FloatArray,
     linked: BoolArray,
-    *,
-    by_ranks: bool = False,
 ) -> Check:
     """Find columns whose noise has heavier tails than a Gaussian's; codes have no tails.
 
     They are to be warned of where they bear on links: in many columns, or in one that is `linked`.
-    Links `by_ranks` do not know the tails.
     """
     kurtosis = stats.kurtosis(residuals, axis=0, fisher=False, nan_policy="omit")
     kurtosis = np.where(np.isfinite(kurtosis) & ~few, kurtosis, 3.0)
@@ -49,7 +46,7 @@ def check_tails(
         else "no noise has tails much heavier than a Gaussian's"
     ) + not_judged(few, names)
     numbers = {"largest_kurtosis": float(kurtosis.max()), "columns": found}
-    matters = not by_ranks and (len(names) >= MANY or bool(linked[heavy].any()))
+    matters = len(names) >= MANY or bool(linked[heavy].any())
     level = Level.WARNING if found and matters else Level.NOTE if found else Level.FINE
     return Check("heavy tails", level, advice, numbers)
 
@@ -96,6 +93,8 @@ def check_residual_independence(
     few: BoolArray,
     names: Sequence[Hashable],
     by_shape: Collection[tuple[Hashable, Hashable]] = (),
+    *,
+    by_ranks: bool = False,
 ) -> Check:
     """Find edges whose noise depends on the cause: not linear, or pointing the wrong way.
 
@@ -117,11 +116,11 @@ def check_residual_independence(
     ]
     share = len(edges) / max(int(adjacency.sum()), 1)
     if edges:
+        cure = "" if by_ranks else f"{shape_advice(X, _ends(edges, names), names)}, or "
         advice = (
             f"on {len(edges)} of {int(adjacency.sum())} edges the noise depends on the cause "
-            f"({listing(edges)}): {_causes(edges, by_shape)}; "
-            f"{shape_advice(X, _ends(edges, names), names)}, or try a nonlinear model (--model "
-            "nonlinear)"
+            f"({listing(edges)}): {_causes(edges, by_shape)}; {cure}try a nonlinear model "
+            "(--model nonlinear)"
         )
     elif adjacency.any():
         advice = "no edge shows curvature or changing spread: nothing speaks against lines"

@@ -34,6 +34,7 @@ from analyticdag.errors import DataError
 from analyticdag.fitting.edges import FIXED_IN_CLASS, FixedBy
 from analyticdag.least_squares import block_slopes, weights_on_parents
 from analyticdag.linear.misfit import few_valued
+from analyticdag.linear.prepare import normal_scores
 from analyticdag.linear.rows import completed
 from analyticdag.losses import covariance
 from analyticdag.moments import Moments
@@ -114,9 +115,11 @@ def _of_lines(
 ) -> list[Check]:
     """Check what linear equations leave unexplained."""
     adjacency = np.asarray(estimator.adjacency_matrix_) != 0
+    by_ranks = getattr(estimator, "covariance_", "sample") == "rank"
+    if by_ranks:
+        values = _normal_scores(values, few)
     residuals = _residuals(estimator, values)
     linked = adjacency.any(axis=0) | adjacency.any(axis=1)
-    by_ranks = getattr(estimator, "covariance", "sample") == "rank"
     by_shape = [
         (e.source, e.target)
         for e in getattr(estimator, "edges_", ())
@@ -124,10 +127,18 @@ def _of_lines(
         if e.fixed_by is FixedBy.NOISE_SHAPE or (e.fixed_by in FIXED_IN_CLASS and e.margin)
     ]
     return [
-        check_tails(residuals, few, names, values, linked, by_ranks=by_ranks),
+        check_tails(residuals, few, names, values, linked),
         check_residual_correlation(residuals, names, values, ranks=not _is_counted(estimator)),
-        check_residual_independence(values, residuals, adjacency, few, names, by_shape),
+        check_residual_independence(
+            values, residuals, adjacency, few, names, by_shape, by_ranks=by_ranks
+        ),
     ]
+
+
+def _normal_scores(values: FloatArray, few: BoolArray) -> FloatArray:
+    """Return the rows as ranks saw them, in which the equations of the graph are lines."""
+    columns = [x if k else normal_scores(x) for x, k in zip(values.T, few.tolist(), strict=True)]
+    return np.column_stack(columns)
 
 
 def _correlations(values: FloatArray) -> FloatArray:

@@ -20,7 +20,7 @@ from analyticdag.effects.equations import Equations, causal_nodes
 from analyticdag.effects.known import Known
 
 
-def members(counts: list[int | None], reached: list[bool]) -> dict[str, Any]:
+def members(counts: Sequence[int | None], reached: list[bool]) -> dict[str, Any]:
     """Return how many members there are, in how many there is no effect, and the share of these."""
     if any(count is None for count in counts):
         nothing = float("nan") if any(reached) else 1.0

@@ -203,7 +203,7 @@ def _ranked(statistics: Statistics, numbers: BoolArray) -> tuple[Statistics, Row
     rows = values.copy()
     places = np.flatnonzero(numbers & ~statistics.constant)
     for k in places.tolist():
-        rows[:, k] = _normal_scores(values[:, k])
+        rows[:, k] = normal_scores(values[:, k])
     gaps, perturbed = bool(np.isnan(rows).any()), statistics.perturbed
     moments = moments_with_gaps(rows, perturbed) if gaps else Moments.of_rows(rows, perturbed)
     S = moments.covariances
@@ -219,7 +219,7 @@ def _ranked(statistics: Statistics, numbers: BoolArray) -> tuple[Statistics, Row
     return replace(statistics, moments=moments, rows=seen, ranks=True), facts
 
 
-def _normal_scores(column: FloatArray) -> FloatArray:
+def normal_scores(column: FloatArray) -> FloatArray:
     """Return normal scores with the mean and the deviation of the column."""
     seen = ~np.isnan(column)
     ranks = rankdata(column[seen])

@@ -113,6 +113,10 @@ def sentences(run: SavedRun) -> list[str]:
     if wrong:
         verb = "is" if wrong == 1 else "are"
         said.append(f"About {wrong} of these links {verb} expected not to be real.")
+    if run.parameters.get("covariance") == "rank":
+        said.append(
+            "Links were learned from ranks; strengths are of straight lines on the numbers."
+        )
     said.append("Links are causes only if nothing unmeasured moves both of their ends.")
     return said
 

@@ -76,9 +76,9 @@ def about_codes(
         what = f"{codes} in {first_few(counts, 5)}" if counts else f"--na {codes}"
         done = "taken as missing, as asked" if counts else "no cell holds it"
         decisions.append(Decision(what, done))
-    for name, codes in found.items():
-        option = ("--na", f"{name}={','.join(one.text for one in codes)}")
-        said = " and ".join(one.words for one in codes)
+    for name, suspects in found.items():
+        option = ("--na", f"{name}={','.join(one.text for one in suspects)}")
+        said = " and ".join(one.words for one in suspects)
         done = f"taken as missing; --kind {quoted(f'{name}=number')} keeps it"
         decisions.append(Decision(f"{short(name)} {said}", done, option))
     return decisions
