@@ -83,7 +83,7 @@ def test_the_reason_says_what_the_noise_contributed(fitted: tuple) -> None:
 def test_noise_that_depends_on_its_causes_is_not_called_gaussian() -> None:
     # Expression levels, skewed and bent: their noise is anything but Gaussian.
     X = load_sachs().values
-    model = AnalyticDAG(standardize=True, solver="order").fit(X)
+    model = AnalyticDAG(standardize=True, solver="order", covariance="sample").fit(X)
     assert labelled(model) == []
     assert "the noise depends on the causes, so its shape fixes none" in model.loss_choice_.reason
 

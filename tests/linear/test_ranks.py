@@ -10,7 +10,7 @@ import pytest
 
 from analyticdag import AnalyticDAG
 from analyticdag.cli import main
-from analyticdag.diagnostics import diagnose
+from analyticdag.diagnostics import Level, diagnose
 from analyticdag.errors import ParameterError
 from analyticdag.graphs import to_cpdag
 from analyticdag.io import load_run
@@ -40,9 +40,8 @@ def test_auto_takes_ranks_where_they_describe_the_rows_better() -> None:
     assert model.covariance_ == "rank"
     asked = AnalyticDAG(covariance="rank").fit(BENT)
     np.testing.assert_array_equal(model.adjacency_matrix_, asked.adjacency_matrix_)
-    wild = Z.copy()
     rng = np.random.default_rng(0)
-    wild[rng.random(Z.shape) < 0.01] = 40.0
+    wild = np.where(rng.random(Z.shape) < 0.01, 20.0 * rng.normal(size=Z.shape), Z)
     assert AnalyticDAG().fit(wild).covariance_ == "rank"
 
 
@@ -90,14 +89,23 @@ def test_what_ranks_cannot_do_is_refused_in_a_line() -> None:
 
 
 def test_diagnostics_recommend_logarithms_and_ranks_by_column() -> None:
-    model = AnalyticDAG().fit(BENT)
+    model = AnalyticDAG(covariance="sample").fit(BENT)
     said = diagnose(model, BENT, refit=False)["heavy tails"].advice
     assert "take logarithms (--log " in said
     assert "use rank correlations (--covariance rank)" in said
     negative = BENT - 10.0
-    said = diagnose(AnalyticDAG().fit(negative), negative, refit=False)["heavy tails"].advice
+    model = AnalyticDAG(covariance="sample").fit(negative)
+    said = diagnose(model, negative, refit=False)["heavy tails"].advice
     assert "--log" not in said
     assert "--covariance rank" in said
+
+
+def test_a_graph_by_ranks_is_checked_on_normal_scores() -> None:
+    found = diagnose(AnalyticDAG().fit(BENT), BENT, refit=False)
+    for name in ("heavy tails", "residual correlation", "residual independence"):
+        assert found[name].level is Level.FINE, found[name].advice
+    asked = diagnose(AnalyticDAG(covariance="sample").fit(BENT), BENT, refit=False)
+    assert asked["heavy tails"].level is not Level.FINE
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@
 | `estimator.py`  | `AnalyticDAG`, the scikit-learn estimator                                    |
 | `options.py`    | its parameters, checked; combinations that make no sense refused             |
 | `learn.py`      | from statistics to a DAG: the path, the search, or one after the other       |
+| `ranks.py`      | the numbers as they are, or their ranks                                      |
 | `prepare.py`    | `Fit`, what a fit is about: values or ranks, readings of discrete columns     |
 | `readings.py`   | both readings of discrete columns searched, and the better graph             |
 | `by_counts.py`  | tables of discrete columns alone: parents that act together                  |

@@ -50,7 +50,7 @@ from analyticdag.linear.ladder import HasLadder
 from analyticdag.linear.learn import Learned, learned_by_path, learned_by_search
 from analyticdag.linear.options import Options, refuse_moved, refusing_moved
 from analyticdag.linear.prepare import Fit, prepared
-from analyticdag.linear.ranks import to_rank
+from analyticdag.linear.ranks import ranks_instead
 from analyticdag.linear.resume import with_rows
 from analyticdag.linear.rows import (
     chosen,
@@ -96,8 +96,7 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
     effort : factor on how often the search begins anew until its best score has come back.
     missing : gaps (NaN): "error" refuses them, "drop" leaves out rows, "em" uses all there is.
     kinds : what columns of a data frame are, by name, such as {"smoker": "yes/no"}; or None.
-    covariance : "sample"; "rank" for columns that bend or have wild cells (nonparanormal); "auto"
-        takes ranks where they clearly describe the rows better (`linear.ranks`).
+    covariance : "sample", "rank" (columns that bend, wild cells) or "auto": as rows have it better.
 
     Notes
     -----
@@ -125,12 +124,12 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
     missing="em" takes maximum likelihood from the rows as they are, and counts only as many rows as
     the pairs of columns really have (`tables.gaps`). Kinds are "number", "count", "log", "yes/no",
     "ordered", "category", "days" (a date), or the levels of an ordered column from low to high;
-    words, booleans and categoricals are understood without, two values are yes/no, and a table that
-    holds whole-number codes only (ten values at most) is one of ordered columns. The search
-    reads yes/no and ordered columns by their levels and as cuts of normal variables, and takes the
-    better graph; a category enters as one (`fitting.design`), with a strength between 0 and 1 for
-    the weight of an edge, and coefficients as its `parts`. On yes/no a weight is a change of share.
-    Of discrete columns alone, parents that act together are found by counts (`search.counts`).
+    words, booleans and categoricals are understood without, two values are yes/no, and a table of
+    nothing but codes (ten whole numbers at most) is ordered. The search reads yes/no and ordered
+    columns by their levels and as cuts of normal variables, and takes the better graph; a category
+    enters as one (`fitting.design`), with a strength between 0 and 1 for the weight of an edge, and
+    coefficients as its `parts`. On yes/no a weight is a change of share. Of discrete columns alone,
+    parents that act together are found by counts (`search.counts`).
 
     Attributes
     ----------
@@ -150,10 +149,8 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
         latest when this is first read. `edges_frame()` is a table of them.
     ladder_ : tuple of Rung, the graph, score and price of a falling series of prices.
     covariance_ : "sample" or "rank": what the graph was learned from.
-    excess_ : float, by what the evidence was divided because the rows do not agree with the model
-        (1: they do); None where there are no probabilities.
-    removed_edges_ : list of (source, target) that were dropped to break cycles or to respect
-        max_parents.
+    excess_ : by what evidence was divided as rows contradict the model; None if nothing is judged.
+    removed_edges_ : list of (source, target) dropped to break cycles or to respect max_parents.
     h_ : the constraint at `weights_`; zero.
     loss_ : the name of the loss that was used; `loss_traits_` says what it assumes.
     loss_choice_ : LossChoice, the two scores behind "auto"; None with any other loss.
@@ -366,11 +363,7 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
         with watched(options.verbose), one_blas_thread(), held_checkpoint(options.checkpoint):
             fit = prepared(statistics, self.recipe_, options, like)
             learned = learned_by_search(fit) if options.refine else learned_by_path(fit)
-            if to_rank(fit, learned):
-                ranks = replace(options, covariance="rank", checkpoint=None)
-                fit = prepared(statistics, self.recipe_, ranks, like)
-                learned = learned_by_search(fit)
-            self._keep(fit, learned)
+            self._keep(*ranks_instead(fit, learned, self.recipe_))
         self._seen = seen
         return self
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -141,21 +141,21 @@ def _kinds(statistics: Statistics, options: Options) -> tuple[str, ...]:
     numbers: tuple[str, ...] = (Kind.NUMBER,) * d
     if d > _MOST_CODED or rows is None or options.traits.score not in (None, "unequal"):
         return numbers
-    return (Kind.ORDERED,) * d if _only_codes(rows.times(statistics.scale)) else numbers
+    is_coded = rows.ask(partial(_only_codes, scale=statistics.scale))
+    return (Kind.ORDERED,) * d if is_coded else numbers
 
 
-def _only_codes(X: FloatArray) -> bool:
+def _only_codes(rows: FloatArray, _: FloatArray | None, *, scale: FloatArray) -> bool:
     """Whether every column holds whole numbers, few of them and each in some rows."""
-    most = min(FEW_VALUES, len(X) / ROWS_PER_VALUE)
+    most = min(FEW_VALUES, len(rows) / ROWS_PER_VALUE)
     # The first rows of most tables show already that it does not.
-    return all(_holds_codes(X[:_GLANCE, k], most) for k in range(X.shape[1])) and all(
-        _holds_codes(X[:, k], most) for k in range(X.shape[1])
-    )
+    return _hold_codes(rows[:_GLANCE] * scale, most) and _hold_codes(rows * scale, most)
 
 
-def _holds_codes(column: FloatArray, most: float) -> bool:
-    present = column[~np.isnan(column)]
-    return bool((present == np.rint(present)).all()) and len(np.unique(present)) <= most
+def _hold_codes(X: FloatArray, most: float) -> bool:
+    """Whether all columns hold whole numbers, no more of them than that."""
+    present = (column[~np.isnan(column)] for column in X.T)
+    return all((x == np.rint(x)).all() and len(np.unique(x)) <= most for x in present)
 
 
 def _refuse_ranks_without_rows(statistics: Statistics) -> None:

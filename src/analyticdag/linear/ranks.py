@@ -1,6 +1,6 @@
 """`covariance="auto"`: do ranks describe the rows better than the numbers as they are?
 
-    to_rank(fit, learned)     asked of the graph that was learned from the numbers
+    ranks_instead(fit, learned, recipe)     asked once a graph was learned from the numbers
 
 Both readings of the numbers say how dense the rows should be. With r what is left of a column given
 its parents, z its normal scores and v the variance that the parents' normal scores leave of them:
@@ -13,10 +13,12 @@ where columns are products, saturate, or hold a few wild cells, the second is. R
 only where the rows agree on it: by Vuong's test (1989), which compares the two sums row by row.
 
 A column without parents is described alike by both. Discrete columns are not ranked (`prepare.py`),
-nor compared.
+nor compared; nor are columns of few values, whose density is that of their rounding.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 from scipy.special import ndtri
@@ -25,9 +27,11 @@ from scipy.stats import rankdata
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.fitting.rows import evenly
 from analyticdag.fitting.statistics import Statistics
-from analyticdag.linear.learn import Learned
-from analyticdag.linear.prepare import Fit
+from analyticdag.linear.learn import Learned, learned_by_search
+from analyticdag.linear.misfit import few_valued
+from analyticdag.linear.prepare import Fit, prepared
 from analyticdag.optimize.trace import Status
+from analyticdag.tables.recipe import Recipe
 
 # Standard errors by which ranks have to be better. Of tables of own seeds (docs/figures/ranks.py)
 # those with straight lines have 0.2 at most, those where ranks make far fewer errors 4 to 54.
@@ -39,8 +43,17 @@ _FEWEST = 30
 _SHARPEST = 0.05
 
 
-def to_rank(fit: Fit, learned: Learned) -> bool:
-    """Whether to learn again from ranks: they are free to be taken, and clearly better."""
+def ranks_instead(fit: Fit, learned: Learned, recipe: Recipe | None) -> tuple[Fit, Learned]:
+    """Return what was learned, or what ranks say where these are better; and its fit."""
+    if not _ranks_are_better(fit, learned):
+        return fit, learned
+    options = replace(fit.options, covariance="rank", checkpoint=None)
+    fit = prepared(fit.plain or fit.statistics, recipe, options, fit.like)
+    return fit, learned_by_search(fit)
+
+
+def _ranks_are_better(fit: Fit, learned: Learned) -> bool:
+    """Whether ranks are free to be taken, and clearly better."""
     options, rows = fit.options, fit.statistics.rows
     if options.covariance != "auto" or not options.refine or learned.status is Status.INTERRUPTED:
         return False
@@ -64,7 +77,7 @@ def _advantage(statistics: Statistics, graph: BoolArray, apart: BoolArray) -> fl
     chosen = evenly(np.arange(len(statistics.rows.values)), _ROWS)
     values = statistics.rows.values[chosen]
     perturbed = None if statistics.perturbed is None else statistics.perturbed[chosen]
-    gains = np.zeros(len(values))
+    gains, apart = np.zeros(len(values)), apart | few_valued(values)
     nodes = np.flatnonzero(graph.any(axis=0) & ~apart & ~graph[apart].any(axis=0))
     for j in evenly(nodes, _COLUMNS).tolist():
         family = [j, *np.flatnonzero(graph[:, j]).tolist()]
