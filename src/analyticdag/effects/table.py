@@ -89,7 +89,7 @@ def _of_number(known: Known, x: int, outcomes: list[int], level: float) -> Itera
     halves = np.array([_half_widths(equations, x, level) for equations in every])
     reached = np.array([equations.reach[x] for equations in every])
     unit, (to, since) = known.sd / known.sd[x], known.step(x)
-    counts = known.counts((x,)) if len(every) > 1 else [1]
+    counts: list[int | None] = known.counts((x,)) if len(every) > 1 else [1]
     for y in outcomes:
         if bounded[y]:
             yield _bounded(known, x, y, level)

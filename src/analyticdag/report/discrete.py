@@ -21,7 +21,7 @@ _MEANING = {
 
 COUNTED = (
     "Every combination of causes was counted, since causes act together: a link has a strength "
-    'between 0 and 1 for a weight, and no sign; what it does on average is the answer to "What if".'
+    "between 0 and 1 for a weight, and no sign; what it does on average is told under What if."
 )
 
 
