@@ -116,6 +116,7 @@ def test_constant_and_duplicate_columns_are_named() -> None:
     frame = pd.DataFrame(X, columns=["a", "b", "c", "one", "copy"])
     found = diagnosed(frame)
     assert found["constant columns"].numbers["columns"] == ["one"]
+    assert found["constant columns"].level is Level.NOTE  # the fit has warned of it
     assert found["duplicate columns"].numbers["pairs"] == [["a", "copy"]]
     assert "a – copy" in found["duplicate columns"].advice
 

@@ -293,6 +293,12 @@ def test_levels_with_numbers_get_the_option_that_orders_them() -> None:
     assert "--kind" not in str(look.decisions[0])
 
 
+def test_of_a_constant_only_the_fit_speaks() -> None:
+    look, _ = look_at(table(country=["DE"] * ROWS, k=["3"] * ROWS, b=NUMBERS))
+    assert look.recipe.names == ("country", "k", "b")
+    assert look.decisions == ()
+
+
 def test_columns_that_are_read_alike_share_a_line() -> None:
     words = repeated("never", "sometimes", "often")
     shifted = {f"q{k}": words[k:] + words[:k] for k in range(1, 3)}

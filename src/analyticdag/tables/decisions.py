@@ -72,8 +72,8 @@ def about_codes(
     given = dict.fromkeys((*asked.everywhere, *(c for codes in asked.own.values() for c in codes)))
     if given:
         counts = [f"{short(name)} ({number} rows)" for name, number in hits.items() if number]
-        codes = ", ".join(given)
-        what = f"{codes} in {first_few(counts, 5)}" if counts else f"--na {codes}"
+        listed = ", ".join(given)
+        what = f"{listed} in {first_few(counts, 5)}" if counts else f"--na {listed}"
         done = "taken as missing, as asked" if counts else "no cell holds it"
         decisions.append(Decision(what, done))
     for name, suspects in found.items():
