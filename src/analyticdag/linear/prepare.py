@@ -50,7 +50,8 @@ class Fit:
     """One fit: the data, what was asked for, and the edges that may exist.
 
     `like` is the caller's array: a path may run on the same device. `design` says which columns
-    are discrete, `readings` how they can be read; weights refer to the `plain` rows.
+    are discrete, `readings` how they can be read; weights refer to the `plain` rows. Pairs of
+    columns that only a few rows would join are kept `apart` (`tails.py`).
     """
 
     statistics: Statistics
@@ -59,6 +60,7 @@ class Fit:
     design: Design | None = None
     readings: tuple[Reading, ...] = ()
     plain: Statistics | None = None
+    apart: BoolArray | None = None
 
     @cached_property
     def known(self) -> EdgeMasks:
@@ -70,7 +72,8 @@ class Fit:
         """What knowledge, candidates and constant columns leave of the edges."""
         statistics = self.statistics
         plausible = candidate_mask(self.options.candidates, statistics.S, statistics.n_samples)
-        return self.known.restricted_to(plausible & statistics.touchable)
+        touchable = statistics.touchable if self.apart is None else ~self.apart & statistics.touchable
+        return self.known.restricted_to(plausible & touchable)
 
     def open_edges(self, graph: BoolArray) -> BoolArray:
         """Return the edges that data, interventions and knowledge leave open, both ways."""
