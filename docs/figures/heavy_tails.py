@@ -79,7 +79,14 @@ def linear(noise: str, code: str, d: int, n: int) -> list[float]:
         claimed = sum(p for p, _ in judged if p is not None)
         right = sum(real for p, real in judged if p is not None)
         found.append(
-            (true.sum(), true.sum() - counts.missing, counts.extra, counts.shd_cpdag, claimed, right)
+            (
+                true.sum(),
+                true.sum() - counts.missing,
+                counts.extra,
+                counts.shd_cpdag,
+                claimed,
+                right,
+            )
         )
     return np.mean(found, axis=0).tolist()
 

@@ -66,9 +66,9 @@ from analyticdag.search import LevelCounts
 
 logger = logging.getLogger(__name__)
 
-# Without some links others are found, of which a few rows may have made some as well. On own tables
-# of t noise with two degrees of freedom the third search found no such link any more.
-_ROUNDS = 3
+# Without some links others are found, of which a few rows may have made some as well. Own tables with
+# t noise of two degrees of freedom needed up to three further searches.
+_ROUNDS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +152,7 @@ def learned_by_path(fit: Fit) -> Learned:
 
 def learned_by_search(fit: Fit) -> Learned:
     """Search over orders, from the path's order too where there is a path."""
-    statistics, options = fit.statistics, fit.options
+    options = fit.options
     if fit.design is not None and fit.design.is_block.any():
         read = search_readings(fit)
         if not read.record.interrupted:
@@ -199,7 +199,7 @@ def _backed_by_rows(fit: Fit) -> tuple[Fit, tuple[_Found, PathState | None, Path
             break
         price, equal = found.record.price, found.loss.score == "equal"
         doubtful = unpaid(statistics, found.finished.weights, price, equal=equal)
-        if not doubtful.any():
+        if doubtful is None:
             break
         apart = doubtful | doubtful.T
         fit = replace(fit, apart=apart if fit.apart is None else apart | fit.apart)

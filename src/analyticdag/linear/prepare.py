@@ -72,7 +72,9 @@ class Fit:
         """What knowledge, candidates and constant columns leave of the edges."""
         statistics = self.statistics
         plausible = candidate_mask(self.options.candidates, statistics.S, statistics.n_samples)
-        touchable = statistics.touchable if self.apart is None else ~self.apart & statistics.touchable
+        touchable = (
+            statistics.touchable if self.apart is None else ~self.apart & statistics.touchable
+        )
         return self.known.restricted_to(plausible & touchable)
 
     def open_edges(self, graph: BoolArray) -> BoolArray:

@@ -33,6 +33,8 @@ from analyticdag.fitting.rows import evenly
 from analyticdag.fitting.statistics import Statistics
 from analyticdag.least_squares import regressions_of
 from analyticdag.linear.choice import GAUSSIAN, Residuals
+from analyticdag.losses import VARIANCE_FLOOR
+from analyticdag.moments import Moments
 
 # Product of two kurtoses over n, up to which tails are light: on own tables without links no false
 # edge had less than 0.29.
@@ -53,62 +55,77 @@ class _Edges:
     parents: IntArray
     inverse: FloatArray
     slopes: FloatArray
+    left: float  # of the node's variance
     correlations: FloatArray  # partial ones, squared
 
     def leftovers(self, a: int, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return what the other parents leave of parent a, and of the node (the last column)."""
-        causes, slopes = columns[:, :-1], self.slopes.copy()
-        slopes[a] = 0.0
-        return causes @ (self.inverse[:, a] / self.inverse[a, a]), columns[:, -1] - causes @ slopes
+        causes = columns[:, :-1]
+        z = causes @ (self.inverse[:, a] / self.inverse[a, a])
+        return z, columns[:, -1] - causes @ self.slopes + self.slopes[a] * z
 
 
-def backed(statistics: Statistics, W: FloatArray) -> FloatArray:
-    """Return the share of the evidence for each edge that is left by ranks; one where none is."""
+def backed(statistics: Statistics, W: FloatArray) -> FloatArray | None:
+    """Return the (d, d) shares of the evidence for edges that ranks leave; None where all is."""
+    heavy = None if statistics.rows is None else _heavy(statistics, W)
+    if heavy is None or statistics.rows is None:
+        return None
     shares = np.ones_like(W)
-    if statistics.rows is None or not W.any():
-        return shares
-    heavy = _heavy(statistics, W)
-    if heavy.any():
-        ask = partial(_put_shares, statistics=statistics, W=W, heavy=heavy, shares=shares)
-        statistics.rows.ask(ask)
+    ask = partial(_put_shares, statistics=statistics, W=W, heavy=heavy, shares=shares)
+    statistics.rows.ask(ask)
     return shares
 
 
-def unpaid(statistics: Statistics, W: FloatArray, price: float, *, equal: bool) -> BoolArray:
-    """Return the edges whose evidence, by ranks, does not pay their price.
+def unpaid(statistics: Statistics, W: FloatArray, price: float, *, equal: bool) -> BoolArray | None:
+    """Return the edges whose evidence, by ranks, does not pay their price; None where all do.
 
     With equal variances gains are counted in units of the variance that all have.
     """
     shares = backed(statistics, W)
-    lowered: BoolArray = shares < 1.0
-    if not lowered.any():
-        return lowered
-    left, n = statistics.residual_variances(W), statistics.moments.samples_of
-    noise, gains = float(np.average(left, weights=n)), np.zeros_like(W)
-    for edges in _edges(statistics, W, left):
+    if shares is None:
+        return None
+    moments = statistics.moments
+    left = statistics.residual_variances(W) if equal else None
+    noise = None if left is None else float(np.average(left, weights=moments.samples_of))
+    gains = edge_gains(moments, W != 0.0, noise)
+    dropped: BoolArray = (shares < 1.0) & (gains * shares < price)
+    return dropped if dropped.any() else None
+
+
+def edge_gains(moments: Moments, graph: BoolArray, noise: float | None) -> FloatArray:
+    """Return what each edge gains in the regression of its node, as a (d, d) matrix.
+
+    In units of the `noise` variance, or (None) of what is left of each node.
+    """
+    gains = np.zeros(graph.shape)
+    for edges in _edges(moments, graph):
         worth = edges.correlations / (1.0 - edges.correlations)
-        gain = worth * left[edges.node] / noise if equal else np.log1p(worth)
-        gains[edges.parents, edges.node] = n[edges.node] * gain
-    return lowered & (gains * shares < price)
+        gain = np.log1p(worth) if noise is None else worth * edges.left / noise
+        gains[edges.parents, edges.node] = moments.samples_of[edges.node] * gain
+    return gains
 
 
-def _heavy(statistics: Statistics, W: FloatArray) -> BoolArray:
-    """Return the edges between columns with tails that matter beside so many rows."""
+def _heavy(statistics: Statistics, W: FloatArray) -> BoolArray | None:
+    """Return the edges between columns with tails that matter beside so many rows, if any."""
     left = Residuals(statistics, W)
     kurtosis, n = np.maximum(left.kurtosis, left.columns.kurtosis), statistics.moments.samples_of
     tails = kurtosis > GAUSSIAN + _STANDARD_ERRORS * np.sqrt(24.0 / n)
+    if tails.sum() < 2:
+        return None
     heavy: BoolArray = (W != 0.0) & np.outer(tails, tails)
     heavy &= np.outer(kurtosis, kurtosis) > _LIGHT * n
-    return heavy
+    return heavy if heavy.any() else None
 
 
-def _edges(statistics: Statistics, W: FloatArray, left: FloatArray) -> Iterator[_Edges]:
-    """Yield the edges into each node; `left` are the residual variances."""
-    for found in regressions_of(statistics.moments, W != 0.0):
+def _edges(moments: Moments, graph: BoolArray) -> Iterator[_Edges]:
+    """Yield the edges into each node that has parents."""
+    for found in regressions_of(moments, graph):
+        own = moments.own_variances[found.nodes]
+        left = np.maximum(own - found.explained, VARIANCE_FLOOR * own)
         worth = found.slopes**2 / found.precisions
-        squares = np.minimum(worth / (worth + left[found.nodes, None]), _PERFECT)
+        squares = np.minimum(worth / (worth + left[:, None]), _PERFECT)
         yield from map(
-            _Edges, found.nodes.tolist(), found.parents, found.inverse, found.slopes, squares
+            _Edges, found.nodes.tolist(), found.parents, found.inverse, found.slopes, left, squares
         )
 
 
@@ -122,7 +139,7 @@ def _put_shares(
     shares: FloatArray,
 ) -> None:
     share = np.ones(len(rows)) if weights is None else weights
-    for edges in _edges(statistics, W, statistics.residual_variances(W)):
+    for edges in _edges(statistics.moments, W != 0.0):
         asked = np.flatnonzero(heavy[edges.parents, edges.node])
         if not len(asked):
             continue
@@ -143,8 +160,8 @@ def _ranked(edges: _Edges, a: int, columns: FloatArray, share: FloatArray) -> fl
     gain = 0.0
     for most in (_GLANCE, len(columns)):
         some = evenly(np.arange(len(columns)), most)
-        scores = (normal_scores(x, share[some]) for x in edges.leftovers(a, columns[some]))
-        gain = -float(np.log1p(-min(_correlation(*scores, share[some]) ** 2, _PERFECT)))
+        z, u = (normal_scores(x, share[some]) for x in edges.leftovers(a, columns[some]))
+        gain = -float(np.log1p(-min(_correlation(z, u, share[some]) ** 2, _PERFECT)))
         if gain * share[some].sum() > _CLEAR or len(some) == len(columns):
             break
     return gain
