@@ -91,21 +91,27 @@ def linear(noise: str, code: str, d: int, n: int) -> list[float]:
     return np.mean(found, axis=0).tolist()
 
 
+def tell(line: str) -> None:
+    """Print a line at once."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
 def show(label: str, values: list[float]) -> None:
     """Print a row."""
-    print(f"| {label} | {' | '.join(f'{value:.1f}' for value in values)} |", flush=True)
+    tell(f"| {label} | {' | '.join(f'{value:.1f}' for value in values)} |")
 
 
 def main(kinds: list[str]) -> None:
     """Print the tables."""
     if "null" in kinds:
-        print("| columns without links | links | claimed | above 90 % |\n|---|---|---|---|")
+        tell("| columns without links | links | claimed | above 90 % |\n|---|---|---|---|")
         for noise in NULL:
             for n, d in SIZES:
                 show(f"{noise}, {n} x {d}", null(noise, n, d))
     if "linear" in kinds:
-        print("| noise | links | found | false | SHD-CPDAG | claimed | right |")
-        print("|---|---|---|---|---|---|---|")
+        tell("| noise | links | found | false | SHD-CPDAG | claimed | right |")
+        tell("|---|---|---|---|---|---|---|")
         for noise in LINEAR:
             for code, d in GRAPHS:
                 for n in ROWS:

@@ -9,7 +9,7 @@ from analyticdag import AnalyticDAG, Knowledge
 from analyticdag._typing import FloatArray
 from analyticdag.fitting.statistics import Statistics
 from analyticdag.least_squares import weights_on_parents
-from analyticdag.linear.tails import backed, edge_gains, normal_scores, unpaid
+from analyticdag.linear.tails import Tails, edge_gains, normal_scores
 
 GRAPH = np.triu(np.ones((3, 3), dtype=bool), 1)
 
@@ -44,10 +44,10 @@ def test_ranks_are_of_what_the_other_parents_leave_of_both_columns() -> None:
     X = chain(300)
     statistics = statistics_of(X)
     W = weights_on_parents(statistics.moments, GRAPH)
-    shares = backed(statistics, W)
+    shares = Tails(statistics).backed(W)
     assert shares is not None
     assert (shares[GRAPH] > 0.4).all()
-    assert unpaid(statistics, W, 10.0, equal=False) is None
+    assert Tails(statistics).unpaid(W, 10.0, equal=False) is None
 
 
 def test_one_row_far_out_in_two_columns_makes_no_link() -> None:
@@ -57,7 +57,7 @@ def test_one_row_far_out_in_two_columns_makes_no_link() -> None:
     W = weights_on_parents(statistics.moments, GRAPH)
     assert edge_gains(statistics.moments, GRAPH, None)[0, 1] > 200.0
     for equal in (False, True):
-        dropped = unpaid(statistics, W, 10.0, equal=equal)
+        dropped = Tails(statistics).unpaid(W, 10.0, equal=equal)
         assert dropped is not None
         assert np.argwhere(dropped).tolist() == [[0, 1]]
 
@@ -66,7 +66,7 @@ def test_a_row_of_weight_two_counts_as_two() -> None:
     X, weights = chain(60), np.ones(60)
     weights[:20] = 2.0
     found = [
-        backed(statistics, weights_on_parents(statistics.moments, GRAPH))
+        Tails(statistics).backed(weights_on_parents(statistics.moments, GRAPH))
         for statistics in (statistics_of(X, weights), statistics_of(np.vstack([X, X[:20]])))
     ]
     assert found[0] is not None
@@ -78,7 +78,7 @@ def test_a_row_of_weight_two_counts_as_two() -> None:
 def test_normal_columns_are_not_looked_at() -> None:
     X = np.random.default_rng(4).normal(size=(200, 3)) @ np.triu(np.ones((3, 3)))
     statistics = statistics_of(X)
-    assert backed(statistics, weights_on_parents(statistics.moments, GRAPH)) is None
+    assert Tails(statistics).backed(weights_on_parents(statistics.moments, GRAPH)) is None
 
 
 def test_equal_values_have_equal_scores() -> None:

@@ -23,10 +23,11 @@ node in 200 is left out of that: it may lack a parent.
 Equal variances are never accepted on standardised data, nor beside discrete columns: a yes/no
 column has the variance p(1 - p), which says nothing about its causes. Nor where the rows are too
 few: where even variances that differ moderately would hardly be noticed (`_would_be_noticed`), or
-where tails make each of them uncertain and they still differ by more than chance. Nor where the variances of the columns themselves, of those that the graph joins, differ by no more than
-chance: with equal noise an effect has a larger variance than its causes, and that is what
-directions are read from. Some rows of a standardised table look so, and any data with weak effects;
-on simulations the directions claimed there were right in 6 of 10 edges.
+where tails make each of them uncertain and they still differ by more than chance. Nor where the
+variances of the columns themselves, of those that the graph joins, differ by no more than chance:
+with equal noise an effect has a larger variance than its causes, and that is what directions are
+read from. Some rows of a standardised table look so, and any data with weak effects; on simulations
+the directions claimed there were right in 6 of 10 edges.
 """
 
 from __future__ import annotations

@@ -49,7 +49,6 @@ from analyticdag.linear.readings import Read, as_far, cuts_instead, search_readi
 from analyticdag.linear.refine import refine, with_floor
 from analyticdag.linear.selection import Selection, select
 from analyticdag.linear.shape import turn_by_shape
-from analyticdag.linear.tails import unpaid
 from analyticdag.losses import (
     EqualVariances,
     LeastSquares,
@@ -66,8 +65,8 @@ from analyticdag.search import LevelCounts
 
 logger = logging.getLogger(__name__)
 
-# Without some links others are found, of which a few rows may have made some as well. Own tables with
-# t noise of two degrees of freedom needed up to three further searches.
+# Without some links others are found, of which a few rows may have made some as well. Own tables
+# with t noise of two degrees of freedom needed up to three further searches.
 _ROUNDS = 4
 
 
@@ -192,13 +191,13 @@ def learned_by_search(fit: Fit) -> Learned:
 
 def _backed_by_rows(fit: Fit) -> tuple[Fit, tuple[_Found, PathState | None, PathDecision]]:
     """Search, and again without the links that only a few rows make, as long as there are such."""
-    result, statistics = _searched(fit), fit.statistics
+    result = _searched(fit)
     for _ in range(_ROUNDS):
         found = result[0]
         if any(one.interrupted for one in found.records):
             break
         price, equal = found.record.price, found.loss.score == "equal"
-        doubtful = unpaid(statistics, found.finished.weights, price, equal=equal)
+        doubtful = fit.tails.unpaid(found.finished.weights, price, equal=equal)
         if doubtful is None:
             break
         apart = doubtful | doubtful.T

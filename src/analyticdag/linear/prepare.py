@@ -36,6 +36,7 @@ from analyticdag.interventions import equivalence_class
 from analyticdag.knowledge import EdgeMasks
 from analyticdag.linear.misfit import Misfit
 from analyticdag.linear.options import Options
+from analyticdag.linear.tails import Tails
 from analyticdag.moments import Moments
 from analyticdag.optimize.path import traits_of
 from analyticdag.tables.latent import positive_definite
@@ -95,6 +96,11 @@ class Fit:
     def misfit(self) -> Misfit:
         """How far the rows are from what graphs say."""
         return Misfit(self.statistics)
+
+    @cached_property
+    def tails(self) -> Tails:
+        """What ranks leave of the evidence for edges."""
+        return Tails(self.statistics)
 
     @cached_property
     def place(self) -> Placement:

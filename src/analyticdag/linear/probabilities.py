@@ -43,7 +43,7 @@ from analyticdag.graphs import topological_order
 from analyticdag.knowledge import EdgeMasks
 from analyticdag.linear.learn import Learned
 from analyticdag.linear.prepare import Fit
-from analyticdag.linear.tails import backed, edge_gains
+from analyticdag.linear.tails import edge_gains
 from analyticdag.moments import Moments
 from analyticdag.orders import canonical_order
 from analyticdag.search.gaps import Gaps, edge_gaps
@@ -244,7 +244,7 @@ def edge_judge(fit: Fit, learned: Learned) -> EdgeJudge | None:
         price=learned.trace.edge_price(learned.loss.name),
         dependence=fit.statistics.n_samples * fit.misfit.dependence(weights),
         searched=is_judged(fit, learned),
-        backed=backed(fit.statistics, weights),
+        backed=fit.tails.backed(weights),
     )
 
 

@@ -65,8 +65,39 @@ class _Edges:
         return z, columns[:, -1] - causes @ self.slopes + self.slopes[a] * z
 
 
-def backed(statistics: Statistics, W: FloatArray) -> FloatArray | None:
-    """Return the (d, d) shares of the evidence for edges that ranks leave; None where all is."""
+class Tails:
+    """What the rows of a fit say about the edges of graphs, given by their weights.
+
+    The last answer is kept: the graph of a fit is asked about twice.
+    """
+
+    def __init__(self, statistics: Statistics) -> None:
+        self._statistics = statistics
+        self._last: tuple[FloatArray, FloatArray | None] | None = None
+
+    def backed(self, W: FloatArray) -> FloatArray | None:
+        """Return the (d, d) shares of the evidence that ranks leave; None where all is left."""
+        last = self._last
+        if last is None or last[0] is not W:
+            self._last = last = (W, _shares(self._statistics, W))
+        return last[1]
+
+    def unpaid(self, W: FloatArray, price: float, *, equal: bool) -> BoolArray | None:
+        """Return the edges whose evidence, by ranks, does not pay their price; None if all do.
+
+        With equal variances gains are counted in units of the variance that all have.
+        """
+        shares, moments = self.backed(W), self._statistics.moments
+        if shares is None:
+            return None
+        left = self._statistics.residual_variances(W) if equal else None
+        noise = None if left is None else float(np.average(left, weights=moments.samples_of))
+        gains = edge_gains(moments, W != 0.0, noise)
+        dropped: BoolArray = (shares < 1.0) & (gains * shares < price)
+        return dropped if dropped.any() else None
+
+
+def _shares(statistics: Statistics, W: FloatArray) -> FloatArray | None:
     heavy = None if statistics.rows is None else _heavy(statistics, W)
     if heavy is None or statistics.rows is None:
         return None
@@ -74,22 +105,6 @@ def backed(statistics: Statistics, W: FloatArray) -> FloatArray | None:
     ask = partial(_put_shares, statistics=statistics, W=W, heavy=heavy, shares=shares)
     statistics.rows.ask(ask)
     return shares
-
-
-def unpaid(statistics: Statistics, W: FloatArray, price: float, *, equal: bool) -> BoolArray | None:
-    """Return the edges whose evidence, by ranks, does not pay their price; None where all do.
-
-    With equal variances gains are counted in units of the variance that all have.
-    """
-    shares = backed(statistics, W)
-    if shares is None:
-        return None
-    moments = statistics.moments
-    left = statistics.residual_variances(W) if equal else None
-    noise = None if left is None else float(np.average(left, weights=moments.samples_of))
-    gains = edge_gains(moments, W != 0.0, noise)
-    dropped: BoolArray = (shares < 1.0) & (gains * shares < price)
-    return dropped if dropped.any() else None
 
 
 def edge_gains(moments: Moments, graph: BoolArray, noise: float | None) -> FloatArray:
