@@ -52,6 +52,16 @@ def test_heavy_tails_do_not_look_like_unequal_scales() -> None:
     assert without.loss == UNEQUAL
 
 
+def test_few_rows_with_heavy_tails_do_not_show_equal_variances() -> None:
+    rng = np.random.default_rng(5)
+    X = rng.laplace(size=(60, 100))
+    assert decided(X).loss == EQUAL
+    unequal = decided(X * np.exp(rng.normal(scale=0.15, size=100)))
+    assert unequal.equal < unequal.unequal  # BIC would have accepted them
+    assert "differ by more than chance" in unequal.barred
+    assert unequal.loss == UNEQUAL
+
+
 def test_one_quiet_column_is_seen_among_heavy_tails() -> None:
     X = np.random.default_rng(2).standard_t(3, size=(800, 8))
     X[:, 0] *= 0.1

@@ -85,17 +85,25 @@ def _edge(edges: tuple[Edge, ...], like: Edge) -> Edge:
     return next(e for e in edges if (e.source, e.target) == (like.source, like.target))
 
 
-def test_a_path_alone_and_a_large_graph_have_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_path_alone_has_none() -> None:
     X = drawn(2).data
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         path = AnalyticDAG(refine=False, w_threshold=0.05, standardize=True).fit(X)
     assert path.edges_
     assert {e.probability for e in path.edges_} == {None}
+    assert path.excess_ is None
+
+
+def test_links_of_a_large_graph_are_judged_by_regressions(monkeypatch: pytest.MonkeyPatch) -> None:
+    X = drawn(2).data
+    searched = AnalyticDAG(solver="order").fit(X).edges_
     monkeypatch.setattr(probabilities, "LARGEST", 10)
-    model = AnalyticDAG(solver="order").fit(X)
-    assert {e.probability for e in model.edges_} == {None}
-    assert model.excess_ is None
+    large = AnalyticDAG(solver="order").fit(X).edges_
+    assert {e.direction_probability for e in large} == {None}
+    for one, other in zip(searched, large, strict=True):
+        assert one.probability is not None
+        assert other.probability == pytest.approx(one.probability, abs=0.2)
 
 
 def test_edges_are_judged_when_they_are_first_read(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -143,6 +143,8 @@ class CountJudge(NodeJudge):
 
 def judge_of(fit: Fit, learned: Learned) -> EdgeJudge | NodeJudge | None:
     """Return what says how probable the edges are, in the reading of discrete columns taken."""
+    if not (learned.has_blocks or learned.counts is not None):
+        return edge_judge(learned.seen or fit, learned)
     if not is_judged(fit, learned):
         return None
     if learned.counts is not None:
@@ -151,11 +153,9 @@ def judge_of(fit: Fit, learned: Learned) -> EdgeJudge | NodeJudge | None:
             learned.counts.in_order(table.order), learned.price, table.masks
         )
         return CountJudge.of(fit, learned, counted, table.order)
-    if learned.has_blocks:
-        seen = BlockTable.of(fit, learned)
-        setting = make_block_setting(seen.moments, seen.sizes, learned.price, seen.table.masks)
-        return MixedJudge.of(fit, learned, setting, seen.table.order)
-    return edge_judge(learned.seen or fit, learned)
+    seen = BlockTable.of(fit, learned)
+    setting = make_block_setting(seen.moments, seen.sizes, learned.price, seen.table.masks)
+    return MixedJudge.of(fit, learned, setting, seen.table.order)
 
 
 def ladder_task(fit: Fit, learned: Learned) -> LadderTask | None:

@@ -89,6 +89,7 @@ def _with(edge: Edge, i: int, j: int, found: Probabilities) -> Edge:
         directed = joined
     elif edge.fixed_by in _BY_SCORE and not _against_score(edge):
         directed = float(found.directed[i, j])
+        directed = None if np.isnan(directed) else directed
     return edge._replace(probability=joined, direction_probability=directed)
 
 

@@ -7,9 +7,10 @@
                                it can matter (`auto`)
                             2. search from its order and from cheap ones
                             3. with solver="auto": search on where the first search leaves doubts
-                            4. with discrete columns: search them as cuts too (`readings`); where
+                            4. search again without links that a few rows make (`tails`)
+                            5. with discrete columns: search them as cuts too (`readings`); where
                                all are discrete, by counts too (`by_counts`)
-                            5. turn edges by the shape of the noise (`shape`)
+                            6. turn edges by the shape of the noise (`shape`)
 
 A table with a category has nodes of several columns. Then there is no path, and the search is the
 one over blocks of columns, in each reading of its discrete columns (`readings`, `by_counts`).
@@ -64,6 +65,10 @@ from analyticdag.search import LevelCounts
 
 logger = logging.getLogger(__name__)
 
+# Without some links others are found, of which a few rows may have made some as well. Own tables
+# with t noise of two degrees of freedom needed up to three further searches.
+_ROUNDS = 4
+
 
 @dataclass(frozen=True, eq=False)
 class Learned:
@@ -79,7 +84,7 @@ class Learned:
     selection: Selection | None = None
     shaped: Shaped | None = None
     reading: Reading | None = None  # of discrete columns, where it is not that of the fit
-    seen: Fit | None = None  # the fit with that reading; None where nodes are blocks
+    seen: Fit | None = None  # the fit as it was searched; None where nodes are blocks
 
     @property
     def price(self) -> float:
@@ -151,7 +156,7 @@ def learned_by_path(fit: Fit) -> Learned:
 
 def learned_by_search(fit: Fit) -> Learned:
     """Search over orders, from the path's order too where there is a path."""
-    statistics, options = fit.statistics, fit.options
+    options = fit.options
     if fit.design is not None and fit.design.is_block.any():
         read = search_readings(fit)
         if not read.record.interrupted:
@@ -160,17 +165,7 @@ def learned_by_search(fit: Fit) -> Learned:
             except KeyboardInterrupt:
                 read = as_far(read)
         return _read(read, options.w_threshold)
-    plan, path = PathDecision(options.minimiser is not None), None
-    if options.auto:
-        plan = before_the_search(statistics)
-    if plan.path:
-        path = follow_path(fit, fit.seen, _loss_of_path(fit), canonical=True)
-    found = _search(fit, _order_of(fit, path))
-    if options.auto and path is None and not found.record.interrupted:
-        plan = after_the_search(statistics, found.record)
-        if plan.path:
-            path = follow_path(fit, fit.seen, _loss_of_path(fit), canonical=True)
-            found = _search_on(fit, found, _order_of(fit, path))
+    fit, (found, path, plan) = _backed_by_rows(fit)
     if plan.why and options.verbose:
         logger.info("%s", plan.why)
     interrupted, instead = any(one.interrupted for one in found.records), None
@@ -195,7 +190,44 @@ def learned_by_search(fit: Fit) -> Learned:
         options.w_threshold,
         choice=found.choice,
         shaped=shaped,
+        seen=fit,
     )
+
+
+def _backed_by_rows(fit: Fit) -> tuple[Fit, tuple[_Found, PathState | None, PathDecision]]:
+    """Search, and again without the links that only a few rows make, as long as there are such."""
+    result = _searched(fit)
+    for _ in range(_ROUNDS):
+        found = result[0]
+        if any(one.interrupted for one in found.records):
+            break
+        price, equal = found.record.price, found.loss.score == "equal"
+        doubtful = fit.tails.unpaid(found.finished.weights, price, equal=equal)
+        if doubtful is None:
+            break
+        apart = doubtful | doubtful.T
+        fit = replace(fit, apart=apart if fit.apart is None else apart | fit.apart)
+        result = _searched(fit, before=found)
+    return fit, result
+
+
+def _searched(
+    fit: Fit, before: _Found | None = None
+) -> tuple[_Found, PathState | None, PathDecision]:
+    """Search from cheap orders, and from the path's where there is one; what was decided, too."""
+    statistics, options = fit.statistics, fit.options
+    plan, path = PathDecision(options.minimiser is not None), None
+    if options.auto:
+        plan = before_the_search(statistics)
+    if plan.path:
+        path = follow_path(fit, fit.seen, _loss_of_path(fit), canonical=True)
+    found = _search(fit, _order_of(fit, path), before)
+    if options.auto and path is None and not found.record.interrupted:
+        plan = after_the_search(statistics, found.record)
+        if plan.path:
+            path = follow_path(fit, fit.seen, _loss_of_path(fit), canonical=True)
+            found = _search_on(fit, found, _order_of(fit, path))
+    return found, path, plan
 
 
 def _read(read: Read, w_threshold: float) -> Learned:
@@ -233,18 +265,22 @@ def _order_of(fit: Fit, path: PathState | None) -> dict[str, IntArray]:
     return {"path": consistent_order(canonical_order(fit.seen.S), finished.adjacency)}
 
 
-def _search(fit: Fit, starts: dict[str, IntArray]) -> _Found:
+def _search(fit: Fit, starts: dict[str, IntArray], before: _Found | None = None) -> _Found:
     """Search under the loss, or under equal and then, unless that settles it, unequal variances.
 
     The second search takes by far longer, and is left out where equal variances are accepted and
     what is left of the columns agrees with them. The first is left out where equal variances cannot
-    be accepted: on standardised data, and where the variances differ by far.
+    be accepted: on standardised data, where the variances differ by far, and where the search
+    `before`, among more pairs, has not accepted them.
     """
     statistics = fit.statistics
     equal, unequal = EqualVariances.traits, UnequalVariances.traits
     if fit.options.loss is not None:
         finished, record = refine(fit, fit.options.traits, starts)
         return _Found(finished, fit.options.traits, (record,))
+    if before is not None and before.loss is unequal:
+        finished, record = refine(fit, unequal, starts)
+        return _Found(finished, unequal, (record,), before.choice)
     if barred_beforehand(statistics):
         finished, record = refine(fit, unequal, starts)
         left = Residuals(statistics, finished.weights)

@@ -36,6 +36,7 @@ from analyticdag.interventions import equivalence_class
 from analyticdag.knowledge import EdgeMasks
 from analyticdag.linear.misfit import FEW_VALUES, ROWS_PER_VALUE, Misfit
 from analyticdag.linear.options import Options
+from analyticdag.linear.tails import Tails
 from analyticdag.moments import Moments
 from analyticdag.optimize.path import traits_of
 from analyticdag.tables.latent import positive_definite
@@ -54,7 +55,8 @@ class Fit:
     """One fit: the data, what was asked for, and the edges that may exist.
 
     `like` is the caller's array: a path may run on the same device. `design` says which columns
-    are discrete, `readings` how they can be read; weights refer to the `plain` rows.
+    are discrete, `readings` how they can be read; weights refer to the `plain` rows. Pairs of
+    columns that only a few rows would join are kept `apart` (`tails.py`).
     """
 
     statistics: Statistics
@@ -63,6 +65,7 @@ class Fit:
     design: Design | None = None
     readings: tuple[Reading, ...] = ()
     plain: Statistics | None = None
+    apart: BoolArray | None = None
 
     @cached_property
     def known(self) -> EdgeMasks:
@@ -74,7 +77,10 @@ class Fit:
         """What knowledge, candidates and constant columns leave of the edges."""
         statistics = self.statistics
         plausible = candidate_mask(self.options.candidates, statistics.S, statistics.n_samples)
-        return self.known.restricted_to(plausible & statistics.touchable)
+        touchable = (
+            statistics.touchable if self.apart is None else ~self.apart & statistics.touchable
+        )
+        return self.known.restricted_to(plausible & touchable)
 
     def open_edges(self, graph: BoolArray) -> BoolArray:
         """Return the edges that data, interventions and knowledge leave open, both ways."""
@@ -94,6 +100,11 @@ class Fit:
     def misfit(self) -> Misfit:
         """How far the rows are from what graphs say."""
         return Misfit(self.statistics)
+
+    @cached_property
+    def tails(self) -> Tails:
+        """What ranks leave of the evidence for edges."""
+        return Tails(self.statistics)
 
     @cached_property
     def place(self) -> Placement:
