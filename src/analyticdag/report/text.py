@@ -138,7 +138,7 @@ def _way(run: SavedRun, edge: EdgeRecord) -> str:
         return "unlikely"
     if edge.kind != "data":
         return edge.kind
-    if not is_judged(edge):
+    if edge.direction_probability is None and edge.margin is None:
         return "unjudged"
     return "unsure" if _is_below(edge, _SURE) else "fixed"
 
