@@ -45,7 +45,7 @@ def fitted(X: np.ndarray) -> AnalyticDAG:
     """Fit a table; what it warns of is no part of the tables."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return AnalyticDAG().fit(X)
+        return AnalyticDAG(covariance="sample").fit(X)
 
 
 def null(noise: str, n: int, d: int) -> list[float]:

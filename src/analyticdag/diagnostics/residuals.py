@@ -30,6 +30,8 @@ def check_tails(
     names: Sequence[Hashable],
     X: FloatArray,
     linked: BoolArray,
+    *,
+    by_ranks: bool = False,
 ) -> Check:
     """Find columns whose noise has heavier tails than a Gaussian's; codes have no tails.
 
@@ -41,7 +43,7 @@ def check_tails(
     found = [names[k] for k in heavy]
     advice = (
         f"the noise of {listing(found)} has heavy tails, so a few rows weigh a lot and standard "
-        f"errors are too small; {shape_advice(X, heavy, names)}"
+        f"errors are too small{_cure(X, heavy, names, by_ranks)}"
         if found
         else "no noise has tails much heavier than a Gaussian's"
     ) + not_judged(few, names)
@@ -49,6 +51,11 @@ def check_tails(
     matters = len(names) >= MANY or bool(linked[heavy].any())
     level = Level.WARNING if found and matters else Level.NOTE if found else Level.FINE
     return Check("heavy tails", level, advice, numbers)
+
+
+def _cure(X: FloatArray, columns: Sequence[int], names: Sequence[Hashable], by_ranks: bool) -> str:
+    """Say what to do, unless the graph was learned from ranks already."""
+    return "" if by_ranks else f"; {shape_advice(X, columns, names)}"
 
 
 def shape_advice(X: FloatArray, columns: Sequence[int], names: Sequence[Hashable]) -> str:
@@ -62,7 +69,12 @@ def shape_advice(X: FloatArray, columns: Sequence[int], names: Sequence[Hashable
 
 
 def check_residual_correlation(
-    residuals: FloatArray, names: Sequence[Hashable], X: FloatArray, *, ranks: bool = True
+    residuals: FloatArray,
+    names: Sequence[Hashable],
+    X: FloatArray,
+    *,
+    ranks: bool = True,
+    by_ranks: bool = False,
 ) -> Check:
     """Find pairs whose noise is correlated: something joins them that the graph does not show.
 
@@ -77,7 +89,7 @@ def check_residual_correlation(
     advice = (
         f"what the graph leaves unexplained is still correlated for {listing(pairs)}: an edge may "
         "be missing or turned, a relation may bend, or a common cause was not measured"
-        f"{_about_shapes(X, _ends(pairs, names), names)}"
+        f"{'' if by_ranks else _about_shapes(X, _ends(pairs, names), names)}"
         if pairs
         else "what the graph leaves unexplained shows no correlation between columns"
     )

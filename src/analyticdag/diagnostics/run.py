@@ -127,8 +127,10 @@ def _of_lines(
         if e.fixed_by is FixedBy.NOISE_SHAPE or (e.fixed_by in FIXED_IN_CLASS and e.margin)
     ]
     return [
-        check_tails(residuals, few, names, values, linked),
-        check_residual_correlation(residuals, names, values, ranks=not _is_counted(estimator)),
+        check_tails(residuals, few, names, values, linked, by_ranks=by_ranks),
+        check_residual_correlation(
+            residuals, names, values, ranks=not _is_counted(estimator), by_ranks=by_ranks
+        ),
         check_residual_independence(
             values, residuals, adjacency, few, names, by_shape, by_ranks=by_ranks
         ),
