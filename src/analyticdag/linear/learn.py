@@ -26,7 +26,7 @@ from dataclasses import dataclass, replace
 
 import networkx as nx
 
-from analyticdag._typing import IntArray
+from analyticdag._typing import BoolArray, IntArray
 from analyticdag.effects.families import Families
 from analyticdag.fitting.design import Reading
 from analyticdag.fitting.finish import Finished, finish
@@ -165,9 +165,40 @@ def learned_by_search(fit: Fit) -> Learned:
             except KeyboardInterrupt:
                 read = as_far(read)
         return _read(read, options.w_threshold)
-    fit, (found, path, plan) = _backed_by_rows(fit)
+    before = None
+    for rounds_left in reversed(range(_ROUNDS + 1)):
+        plan, path = PathDecision(options.minimiser is not None), None
+        if options.auto:
+            plan = before_the_search(fit.statistics)
+        if plan.path:
+            path = follow_path(fit, fit.seen, _loss_of_path(fit), canonical=True)
+        found = _search(fit, _order_of(fit, path), before)
+        if options.auto and path is None and not found.record.interrupted:
+            plan = after_the_search(fit.statistics, found.record)
+            if plan.path:
+                path = follow_path(fit, fit.seen, _loss_of_path(fit), canonical=True)
+                found = _search_on(fit, found, _order_of(fit, path))
+        doubtful = _unpaid(fit, found) if rounds_left else None
+        if doubtful is None:
+            break
+        before, apart = found, doubtful | doubtful.T
+        fit = replace(fit, apart=apart if fit.apart is None else apart | fit.apart)
     if plan.why and options.verbose:
         logger.info("%s", plan.why)
+    return _ended(fit, found, path, plan)
+
+
+def _unpaid(fit: Fit, found: _Found) -> BoolArray | None:
+    """Return the links that only a few rows make, if any; nothing more is asked after Ctrl-C."""
+    if any(one.interrupted for one in found.records):
+        return None
+    equal = found.loss.score == "equal"
+    return fit.tails.unpaid(found.finished.weights, found.record.price, equal=equal)
+
+
+def _ended(fit: Fit, found: _Found, path: PathState | None, plan: PathDecision) -> Learned:
+    """Read discrete columns otherwise where that is better, and turn edges by the noise."""
+    options = fit.options
     interrupted, instead = any(one.interrupted for one in found.records), None
     if not interrupted:
         try:
@@ -192,42 +223,6 @@ def learned_by_search(fit: Fit) -> Learned:
         shaped=shaped,
         seen=fit,
     )
-
-
-def _backed_by_rows(fit: Fit) -> tuple[Fit, tuple[_Found, PathState | None, PathDecision]]:
-    """Search, and again without the links that only a few rows make, as long as there are such."""
-    result = _searched(fit)
-    for _ in range(_ROUNDS):
-        found = result[0]
-        if any(one.interrupted for one in found.records):
-            break
-        price, equal = found.record.price, found.loss.score == "equal"
-        doubtful = fit.tails.unpaid(found.finished.weights, price, equal=equal)
-        if doubtful is None:
-            break
-        apart = doubtful | doubtful.T
-        fit = replace(fit, apart=apart if fit.apart is None else apart | fit.apart)
-        result = _searched(fit, before=found)
-    return fit, result
-
-
-def _searched(
-    fit: Fit, before: _Found | None = None
-) -> tuple[_Found, PathState | None, PathDecision]:
-    """Search from cheap orders, and from the path's where there is one; what was decided, too."""
-    statistics, options = fit.statistics, fit.options
-    plan, path = PathDecision(options.minimiser is not None), None
-    if options.auto:
-        plan = before_the_search(statistics)
-    if plan.path:
-        path = follow_path(fit, fit.seen, _loss_of_path(fit), canonical=True)
-    found = _search(fit, _order_of(fit, path), before)
-    if options.auto and path is None and not found.record.interrupted:
-        plan = after_the_search(statistics, found.record)
-        if plan.path:
-            path = follow_path(fit, fit.seen, _loss_of_path(fit), canonical=True)
-            found = _search_on(fit, found, _order_of(fit, path))
-    return found, path, plan
 
 
 def _read(read: Read, w_threshold: float) -> Learned:
