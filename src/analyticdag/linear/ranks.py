@@ -22,7 +22,6 @@ from dataclasses import replace
 
 import numpy as np
 from scipy.special import ndtri
-from scipy.stats import rankdata
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.fitting.rows import evenly
@@ -41,6 +40,9 @@ _ROWS, _COLUMNS = 1000, 300
 _FEWEST = 30
 # No density is sharper than this share of a column's spread: an atom must not decide by itself.
 _SHARPEST = 0.05
+# Standard errors by which skewness and kurtosis of a column that is not normal are off.
+_NORMAL = 4.0
+_TINY = float(np.finfo(float).tiny)
 
 
 def ranks_instead(fit: Fit, learned: Learned, recipe: Recipe | None) -> tuple[Fit, Learned]:
@@ -78,29 +80,52 @@ def _advantage(statistics: Statistics, graph: BoolArray, apart: BoolArray) -> fl
     values = statistics.rows.values[chosen]
     perturbed = None if statistics.perturbed is None else statistics.perturbed[chosen]
     gains, apart = np.zeros(len(values)), apart | few_valued(values)
-    nodes = np.flatnonzero(graph.any(axis=0) & ~apart & ~graph[apart].any(axis=0))
-    for j in evenly(nodes, _COLUMNS).tolist():
+    odd = _not_normal(values) & ~apart
+    nodes = graph.any(axis=0) & ~apart & ~graph[apart].any(axis=0) & (odd | graph[odd].any(axis=0))
+    for j in evenly(np.flatnonzero(nodes), _COLUMNS).tolist():
         family = [j, *np.flatnonzero(graph[:, j]).tolist()]
         told = ~np.isnan(values[:, family]).any(axis=1)
         if perturbed is not None:
             told &= ~perturbed[:, j]
         if told.sum() >= max(_FEWEST, 3 * len(family)):
-            gains[told] += _gain(values[np.ix_(told, family)])
+            gains[told] += _gain(values[told][:, family])
     scatter = float(gains.std())
     return 0.0 if scatter == 0.0 else float(gains.mean() / scatter * np.sqrt(len(gains)))
+
+
+def _not_normal(values: FloatArray) -> BoolArray:
+    """Return the columns that are not normal; on the others numbers and normal scores agree."""
+    n = np.maximum((~np.isnan(values)).sum(axis=0), 1)
+    unit = (values - np.nanmean(values, axis=0)) / np.maximum(np.nanstd(values, axis=0), _TINY)
+    skewness, kurtosis = np.nansum(unit**3, axis=0) / n, np.nansum(unit**4, axis=0) / n
+    bent = np.abs(skewness) > _NORMAL * np.sqrt(6.0 / n)
+    found: BoolArray = bent | (np.abs(kurtosis - 3.0) > _NORMAL * np.sqrt(24.0 / n))
+    return found
 
 
 def _gain(family: FloatArray) -> FloatArray:
     """Return for each row how much denser ranks say it is, of a column and then its parents."""
     family = family - family.mean(axis=0)
-    scores = ndtri((rankdata(family, axis=0) - 0.5) / len(family))
-    scores -= scores.mean(axis=0)
+    order = np.argsort(family, axis=0, kind="stable")
+    scores = _normal_scores(family, order)
     numbers, left = _left(family), _left(scores)
-    z, v = scores[:, 0], max(float(left @ left) / len(left), np.finfo(float).tiny)
-    unit = max(float(z @ z) / len(z), np.finfo(float).tiny)
+    z, v = scores[:, 0], max(float(left @ left) / len(left), _TINY)
+    unit = max(float(z @ z) / len(z), _TINY)
     copula = 0.5 * (np.log(unit / v) + z**2 / unit - left**2 / v)
-    ranked: FloatArray = _log_density(family[:, 0]) + copula
-    return ranked - _log_density(numbers)
+    ranked: FloatArray = _log_density(family[:, 0], order[:, 0]) + copula
+    return ranked - _log_density(numbers, np.argsort(numbers, kind="stable"))
+
+
+def _normal_scores(columns: FloatArray, order: IntArray) -> FloatArray:
+    """Return normal scores of columns, given their order; those of equal values are one."""
+    n = len(columns)
+    quantiles = ndtri((np.arange(n) + 0.5) / n)
+    scores = np.empty_like(columns)
+    for k, places in enumerate(order.T):
+        steps = np.flatnonzero(np.diff(columns[places, k], prepend=-np.inf))
+        counts = np.diff(np.append(steps, n))
+        scores[places, k] = np.repeat(np.add.reduceat(quantiles, steps) / counts, counts)
+    return scores
 
 
 def _left(family: FloatArray) -> FloatArray:
@@ -109,16 +134,15 @@ def _left(family: FloatArray) -> FloatArray:
     return np.asarray(family[:, 0] - family[:, 1:] @ slopes)
 
 
-def _log_density(x: FloatArray) -> FloatArray:
+def _log_density(x: FloatArray, order: IntArray) -> FloatArray:
     """Return the log of the density at each point, by the distance to the √n-th next points."""
-    order: IntArray = np.argsort(x, kind="stable")
     points = _spread(x[order])
     n = len(points)
     step = int(np.sqrt(n))
     low, high = np.maximum(np.arange(n) - step, 0), np.minimum(np.arange(n) + step, n - 1)
-    middle = float(np.subtract(*np.quantile(points, [0.75, 0.25]))) / 1.34  # of a normal: its sd
+    middle = float(points[(3 * n) // 4] - points[n // 4]) / 1.34  # of a normal: its deviation
     narrow = _SHARPEST * min(float(points.std()), middle or np.inf)
-    width = np.maximum(points[high] - points[low], max(narrow, np.finfo(float).tiny))
+    width = np.maximum(points[high] - points[low], max(narrow, _TINY))
     found = np.empty(n)
     found[order] = np.log((high - low) / (n * width))
     return found
@@ -126,9 +150,11 @@ def _log_density(x: FloatArray) -> FloatArray:
 
 def _spread(ordered: FloatArray) -> FloatArray:
     """Spread equal values, as rounding makes them, over the room half way to their neighbours."""
-    values, counts = np.unique(ordered, return_counts=True)
-    if len(values) in (1, len(ordered)):
+    steps = np.flatnonzero(np.diff(ordered))
+    if len(steps) in (0, len(ordered) - 1):
         return ordered
+    values = ordered[np.concatenate(([0], steps + 1))]
+    counts = np.diff(np.concatenate(([-1], steps, [len(ordered) - 1])))
     middles = (values[1:] + values[:-1]) / 2.0
     low = np.concatenate(([values[0] - (middles[0] - values[0])], middles))
     high = np.concatenate((middles, [values[-1] + (values[-1] - middles[-1])]))
