@@ -53,7 +53,13 @@ STANDARDISED = 0.01
 
 
 def check_table(
-    estimator: Any, X: Any, *, reset: bool, least: int | None = None, sample_weight: Any = None
+    estimator: Any,
+    X: Any,
+    *,
+    reset: bool,
+    least: int | None = None,
+    sample_weight: Any = None,
+    codes: bool = True,
 ) -> FloatArray:
     """Return X as a finite float64 array; X itself is never changed.
 
@@ -76,7 +82,7 @@ def check_table(
     known = column_names(estimator, values.shape[1])
     rule = getattr(estimator, "missing", None)
     values = check_values(values, known, rule)
-    if reset and not isinstance(X, NamedColumns):  # of which their look has told
+    if reset and codes and not isinstance(X, NamedColumns):  # of which their look has told
         recipe = getattr(estimator, "recipe_", None)
         numbers = range(values.shape[1]) if recipe is None else recipe.numbers
         warn_of_codes(values, known, numbers)

@@ -125,7 +125,7 @@ def test_the_residual_check_is_told_which_edges_the_noise_turned(
     model = AnalyticDAG(solver="order", n_jobs=1).fit(X)
     told: list[tuple[object, object]] = []
 
-    def check(*given: object) -> Check:
+    def check(*given: object, by_ranks: bool) -> Check:
         told.extend(given[-1])  # type: ignore[arg-type]
         return Check("residual independence", Level.FINE, "")
 

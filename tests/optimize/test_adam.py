@@ -228,7 +228,7 @@ def test_weights_too_large_to_compute_with_end_the_stage(constraint: str, on_lea
         ({"betas": (0.9,)}, r"betas must be two numbers in \[0, 1\)"),
         ({"check_every": 0}, "at least 1"),
         ({"record_every": 0}, "at least 1"),
-        ({"on_leaving": "ignore"}, "'reset' or 'restart', not 'ignore'"),
+        ({"on_leaving": "ignore"}, "one of .'reset', 'restart'., not 'ignore'"),
     ],
 )
 def test_bad_settings_are_refused(changes: dict[str, Any], message: str) -> None:

@@ -48,7 +48,7 @@ def check_tails(
         else "no noise has tails much heavier than a Gaussian's"
     ) + not_judged(few, names)
     numbers = {"largest_kurtosis": float(kurtosis.max()), "columns": found}
-    matters = len(names) >= MANY or bool(linked[heavy].any())
+    matters = not by_ranks and (len(names) >= MANY or bool(linked[heavy].any()))
     level = Level.WARNING if found and matters else Level.NOTE if found else Level.FINE
     return Check("heavy tails", level, advice, numbers)
 

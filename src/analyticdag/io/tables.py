@@ -131,6 +131,8 @@ def read_table(
     cells, kept = _without_groups(cells, groups, drop)
     check_names(cells.names, name)
     cells, targets = _without_targets(cells, interventions, drop)
+    if targets is not None:  # what was set in some rows may lie far from the rest
+        na = replace(na, guess=False)
     look, values = look_at(cells, kinds=kinds, columns=columns, drop=drop, na=na)
     look = replace(look, ordering=(*ordering, *look.ordering))
     if looked is not None:

@@ -70,8 +70,6 @@ from analyticdag.optimize.path import Minimiser
 from analyticdag.optimize.trace import Status
 from analyticdag.tables.recipe import Recipe
 
-_OPEN = FixedBy.NOTHING
-
 
 class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
     """Learn a linear DAG, x_j = Σ_i W[i, j] x_i + e_j, under an analytic acyclicity constraint.
@@ -256,7 +254,8 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
         self, X: Any, sample_weight: Any, interventions: Any, options: Options
     ) -> Statistics:
         """Check a table and what comes with it, and reduce it to its statistics."""
-        values = check_table(self, X, reset=True, sample_weight=sample_weight)
+        told = interventions is None  # what was set in some rows may lie far from the rest
+        values = check_table(self, X, reset=True, sample_weight=sample_weight, codes=told)
         names = column_names(self, values.shape[1])
         perturbed = intervention_mask(interventions, names, len(values))
         if perturbed is not None:
@@ -390,7 +389,7 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
         self.moments_, self.level_columns_ = statistics.moments, mixed.columns
         pooled = learned.loss.variances == "equal"
         self.noise_variances_ = statistics.noise_variances(W, pooled=pooled)
-        if self.status_ is Status.SEARCHED and any(e.fixed_by is _OPEN for e in edges):
+        if self.status_ is Status.SEARCHED and any(e.fixed_by is FixedBy.NOTHING for e in edges):
             self.status_ = Status.CLASS_FOUND
         self.advice_ = str(self.status_.value)
         if not self.status_.converged:

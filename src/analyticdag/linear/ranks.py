@@ -26,6 +26,7 @@ from scipy.special import ndtri
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.fitting.rows import evenly
 from analyticdag.fitting.statistics import Statistics
+from analyticdag.least_squares import block_slopes
 from analyticdag.linear.learn import Learned, learned_by_search
 from analyticdag.linear.misfit import few_valued
 from analyticdag.linear.prepare import Fit, prepared
@@ -130,8 +131,9 @@ def _normal_scores(columns: FloatArray, order: IntArray) -> FloatArray:
 
 def _left(family: FloatArray) -> FloatArray:
     """Return what least squares leaves of the first column."""
-    slopes = np.linalg.lstsq(family[:, 1:], family[:, 0], rcond=None)[0]
-    return np.asarray(family[:, 0] - family[:, 1:] @ slopes)
+    own, others = np.array([0]), np.arange(1, family.shape[1])
+    slopes = block_slopes(family.T @ family, others, own)
+    return np.asarray(family[:, 0] - (family[:, 1:] @ slopes)[:, 0])
 
 
 def _log_density(x: FloatArray, order: IntArray) -> FloatArray:
