@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from analyticdag import AnalyticDAG
 from analyticdag.errors import KnowledgeError
 from analyticdag.knowledge import EdgeMasks, Knowledge
 
@@ -159,3 +160,14 @@ def test_required_edges_are_either_refused_or_allowed(edges: set[tuple[int, int]
         graph = constraints.required.astype(float)
         graph[i, j] = 1.0
         assert not np.linalg.matrix_power(graph, 6).any()
+
+
+def test_numbers_name_columns_also_beside_words() -> None:
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    table = pandas.DataFrame(rng.normal(size=(200, 4)), columns=[3, 2, 1, 0])
+    table["w"] = np.where(rng.random(200) < 0.5, "yes", "no")
+    model = AnalyticDAG(knowledge=Knowledge(required_edges=[(0, 3)])).fit(table)
+    assert [(str(e.source), str(e.target)) for e in model.edges_ if e.fixed_by == "knowledge"] == [
+        ("0", "3")
+    ]

@@ -155,6 +155,10 @@ def finder(names: Sequence[Hashable]) -> Callable[[Any], int | None]:
         name = as_name(column)
         if name not in place_of and isinstance(column, float) and column.is_integer():
             name = int(column)  # whole numbers beside NaN
+        if (
+            name not in place_of and str(name) in place_of
+        ):  # a table with words has made its names texts
+            name = str(name)
         if name not in place_of and isinstance(name, int) and not numbered:
             return name if 0 <= name < len(names) else None
         return place_of.get(name)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -93,3 +95,10 @@ def test_a_required_link_stays() -> None:
     known = Knowledge(required_edges=[(0, 1)])
     model = AnalyticDAG(solver="order", knowledge=known).fit(X)
     assert [(edge.source, edge.target) for edge in model.edges_] == [(0, 1)]
+
+
+def test_a_checkpoint_is_that_of_the_first_search(tmp_path: Path) -> None:
+    rows = np.random.default_rng(0).standard_t(1.2, size=(400, 6))
+    rows[7, :2] = 4000.0
+    kept = AnalyticDAG(checkpoint=tmp_path / "path").fit(rows)
+    np.testing.assert_array_equal(kept.weights_, AnalyticDAG().fit(rows).weights_)

@@ -231,3 +231,15 @@ def test_a_graph_is_checked_without_codes(command: Command, tmp_path: Path) -> N
     status, out, err = command(*words)
     assert (status, err) == (0, "")
     assert "0 of 1 pairs" in out
+
+
+def test_a_scale_that_goes_below_zero_loses_nothing() -> None:
+    rng = np.random.default_rng(0)
+    for values in (rng.integers(-3, 16, 500), np.rint(rng.gamma(2.0, 3.0, 500)) - 1.0):
+        assert not any(one.certain for one in suspects(values.astype(float)))
+
+
+def test_a_code_that_leaves_next_to_nothing_is_not_read_as_gaps() -> None:
+    values = np.full(400, -999.0)
+    values[:5] = np.arange(5.0)
+    assert not any(one.certain for one in suspects(values))

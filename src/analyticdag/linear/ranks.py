@@ -48,11 +48,14 @@ _TINY = float(np.finfo(float).tiny)
 
 def ranks_instead(fit: Fit, learned: Learned, recipe: Recipe | None) -> tuple[Fit, Learned]:
     """Return what was learned, or what ranks say where these are better; and its fit."""
-    if not _ranks_are_better(fit, learned):
-        return fit, learned
-    options = replace(fit.options, covariance="rank", checkpoint=None)
-    fit = prepared(fit.plain or fit.statistics, recipe, options, fit.like)
-    return fit, learned_by_search(fit)
+    try:
+        if not _ranks_are_better(fit, learned):
+            return fit, learned
+        options = replace(fit.options, covariance="rank", checkpoint=None)
+        ranked = prepared(fit.plain or fit.statistics, recipe, options, fit.like)
+        return ranked, learned_by_search(ranked)
+    except KeyboardInterrupt:  # the graph that was learned is not thrown away
+        return fit, replace(learned, status=Status.INTERRUPTED)
 
 
 def _ranks_are_better(fit: Fit, learned: Learned) -> bool:

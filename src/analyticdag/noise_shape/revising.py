@@ -171,8 +171,9 @@ def choose_parents(
     Those in `free` may leave, and join while there are fewer than `most`; if there are more, some
     have to leave.
     """
-    n = moments.samples_of[node]
-    while True:
+    n, met = moments.samples_of[node], set[tuple[int, ...]]()
+    while tuple(parents) not in met:
+        met.add(tuple(parents))
         leaving = np.isin(parents, free)
         joining = np.setdiff1d(free, parents) if len(parents) < most else free[:0]
         lost, won = _shares(moments, node, parents, joining)
@@ -181,6 +182,7 @@ def choose_parents(
             return parents
         step = np.r_[parents[leaving], joining][better.argmax()]
         parents = np.setxor1d(parents, [step])
+    return parents  # of near copies rounding says that joining and leaving are both better
 
 
 def _shares(

@@ -71,7 +71,9 @@ class Suspect:
         """Where it stands."""
         rest = f"{self.low:.6g} to {self.high:.6g}"
         inside = self.low <= self.value <= self.high
-        where = "more often than its neighbours" if inside else "far from the rest"
+        below = self.value < 0.0 <= self.low and self.low - self.value < self.high - self.low
+        out = "alone below zero" if below else "far from the rest"
+        where = "more often than its neighbours" if inside else out
         return f"holds {self.text} in {self.rows} row{'s' * (self.rows != 1)}, {where} ({rest})"
 
 
@@ -112,7 +114,8 @@ def _at_the_ends(
     for value, rows in ((float(levels[k]), int(counts[k])) for k in places):
         repeated = rows >= _least(n_rows)
         if value in _CLASSIC:
-            certain, suspected = _classic(value, rest, repeated=repeated)
+            certain, suspected = _classic(value, rest, repeated=repeated, alone=alone)
+            certain = certain and n_rows - rows >= _FEWEST  # or next to nothing would be left
         else:
             few = repeated and rows <= _MOST * n_rows
             certain, suspected = False, alone and few and _is_far(value, rest, times)
@@ -122,14 +125,18 @@ def _at_the_ends(
     return tuple(found)
 
 
-def _classic(value: float, rest: FloatArray, *, repeated: bool) -> tuple[bool, bool]:
-    """Return whether a classic code certainly is one beside the rest, and whether it may be."""
+def _classic(value: float, rest: FloatArray, *, repeated: bool, alone: bool) -> tuple[bool, bool]:
+    """Return whether a classic code certainly is one beside the rest, and whether it may be.
+
+    -1 next to 0 is one floor below as well as no answer: that is only told of.
+    """
     gap = float(max(rest[0] - value, value - rest[-1]))
     alone_below_zero = value < 0.0 <= rest[0]
-    suspected = repeated and (_is_apart(gap, rest) or (alone_below_zero and len(rest) >= _COUNTS))
+    apart = _is_apart(gap, rest)
+    suspected = repeated and (apart or (alone and alone_below_zero and len(rest) >= _COUNTS))
     far = gap >= _RANGES * (rest[-1] - rest[0])
     certain = far and (abs(value) >= _LARGE or (value < 0.0 and repeated))
-    return bool(certain or (suspected and alone_below_zero)), bool(suspected)
+    return bool(certain or (repeated and apart and alone_below_zero)), bool(suspected)
 
 
 def _is_apart(gap: float, rest: FloatArray) -> bool:
