@@ -182,11 +182,7 @@ def learned_by_search(fit: Fit) -> Learned:
         if doubtful is None:
             break
         before, apart = found, doubtful | doubtful.T
-        fit = replace(
-            fit,
-            apart=apart if fit.apart is None else apart | fit.apart,
-            options=replace(options, checkpoint=None),  # which is that of the first path
-        )
+        fit = replace(fit, apart=apart if fit.apart is None else apart | fit.apart)
     if plan.why and options.verbose:
         logger.info("%s", plan.why)
     return _ended(fit, found, path, plan)

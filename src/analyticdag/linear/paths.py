@@ -118,7 +118,7 @@ def _checkpoint(
     canonical: bool,
 ) -> Checkpoint | None:
     options, traits = fit.options, loss_traits(loss)
-    if options.checkpoint is None:
+    if options.checkpoint is None or fit.apart is not None:  # it is that of the first search
         return None
     assert options.minimiser is not None
     settings = {
