@@ -33,7 +33,7 @@ from scipy.optimize import minimize
 from analyticdag import AnalyticDAG
 from analyticdag.fitting.statistics import Statistics
 from analyticdag.linear import probabilities
-from analyticdag.linear.learn import learn
+from analyticdag.linear.learn import learned_by_search
 from analyticdag.linear.options import Options
 from analyticdag.linear.prepare import Fit
 from analyticdag.linear.probabilities import Directed, Evidence, Joined, edge_evidence
@@ -113,7 +113,7 @@ def edges_of(number: int) -> list[list[float]]:
     model = AnalyticDAG(n_jobs=1)
     statistics = Statistics.from_table(drawn.data, list(range(drawn.n_nodes)), standardize=False)
     fit = Fit(statistics, Options.of(model))
-    learned = learn(fit)
+    learned = learned_by_search(fit)
     evidence = edge_evidence(fit, learned)
     if evidence is None:
         return []
