@@ -135,15 +135,32 @@ def _gaps(plan: str, records: Sequence[Record], rest: Sequence[str]) -> str:
 
 
 def _old(records: Sequence[Record]) -> list[str]:
-    """The methods of our engine with cells from before its last change: one list, or nothing."""
+    """The methods of our engine with cells from before its last change: a line for each change."""
     ours = [record for record in records if group_of(record) == "engine"]
-    count = Counter(record["method"] for record in ours if record["started"] < _ENGINE)
-    names = ", ".join(f"{name} ({n} cell{'s' * (n > 1)})" for name, n in count.items())
-    return [f"Older than the engine's last change, of {_ENGINE[:10]}: {names}."] if names else []
+    return [line for change in _CHANGES if (line := _older(ours, *change))]
 
 
-# When the exact path or the order search last changed what it finds.
-_ENGINE = "2026-11-16T20:28:25+00:00"
+def _older(ours: Sequence[Record], what: str, day: str, estimator: bool) -> str:
+    old = [
+        record["method"]
+        for record in ours
+        if (record["call"] == "analyticdag") == estimator and record["started"] < day
+    ]
+    names = ", ".join(f"{name} ({n} cell{'s' * (n > 1)})" for name, n in Counter(old).items())
+    return f"Older than {what}, of {day[:10]}: {names}." if names else ""
+
+
+# When our methods last changed what they find: what, when, and whether of the whole estimator or
+# of its parts alone.
+_CHANGES = (
+    ("the engine's last change", "2026-11-16T20:28:25+00:00", False),
+    (
+        "the estimator's last change (ranks where rows ask for them; no links that a few rows "
+        "make; graphs of Gaussian tables are the same)",
+        "2026-11-18T22:01:52+00:00",
+        True,
+    ),
+)
 _NOTHING = "Not run yet."
 _KINDS: Mapping[str, Callable[[str, Sequence[Record], Sequence[str]], str]] = {
     "paper": lambda plan, records, rest: paper_tables(plan, records),

@@ -30,14 +30,17 @@ MOMENTS = {
 
 @settings(max_examples=50)
 @given(
-    st.sampled_from(["ER", "SF", "BP"]), st.integers(0, 3), st.integers(20, 60), st.integers(0, 99)
+    st.sampled_from(["ER", "SF", "SC", "BP"]),
+    st.integers(0, 3),
+    st.integers(20, 60),
+    st.integers(0, 99),
 )
 def test_graphs_are_dags_with_the_promised_number_of_edges(
     family: str, k: int, d: int, seed: int
 ) -> None:
     A = random_dag(f"{family}{k}", d, np.random.default_rng(seed))
     assert is_dag(A)
-    assert A.sum() == (k * d - k * (k + 1) // 2 if family == "SF" else k * d)
+    assert A.sum() == (k * d - k * (k + 1) // 2 if family in ("SF", "SC") else k * d)
 
 
 def test_every_er_edge_is_equally_likely() -> None:
@@ -65,6 +68,12 @@ def test_scale_free_attachment_follows_in_degree_plus_one() -> None:
     rng = np.random.default_rng(0)
     colliders = sum(random_dag("SF1", 3, rng).sum(axis=0).max() == 2 for _ in range(3000))
     assert abs(colliders / 3000 - 2 / 3) < 0.04
+
+
+def test_scale_free_causes_are_the_same_graphs_the_other_way() -> None:
+    one, other = (random_dag(code, 40, np.random.default_rng(3)) for code in ("SF2", "SC2"))
+    assert (one == other.T).all()
+    assert random_dag("SC1", 40, np.random.default_rng(3)).sum(axis=0).max() == 1  # a tree
 
 
 def test_bipartite_edges_leave_one_fifth_of_the_nodes() -> None:
@@ -333,6 +342,7 @@ def test_a_large_graph_needs_no_dense_algebra() -> None:
         ({"graph": 2}, "unknown graph 2"),
         ({"graph": "ER5"}, "ER5 does not fit on 10 nodes: at most ER4"),
         ({"graph": "SF10"}, "SF10 does not fit on 10 nodes: at most SF9"),
+        ({"graph": "SC10"}, "SC10 does not fit on 10 nodes: at most SC9"),
         ({"graph": "BP2"}, "BP2 does not fit on 10 nodes: at most BP1"),
         ({"n_nodes": 0}, "n_nodes must be a whole number of at least 1 and at most 100000, not 0"),
         ({"n_nodes": 2.5}, "n_nodes must be a whole number"),

@@ -20,15 +20,15 @@ from analyticdag.search.gaps import Gaps
 from analyticdag.simulate import Simulation, simulate
 
 
-def drawn(seed: int, **options: object) -> Simulation:
+def drawn(seed: int, graph: str = "UD1.5", **options: Any) -> Simulation:
     asked = {"effects": (0.05, 2.0), "n_nodes": 15, "n_samples": 300, **options}
-    return simulate("UD1.5", seed=[31, seed], **asked)  # type: ignore[arg-type]
+    return simulate(graph, seed=[31, seed], **asked)
 
 
-def claims(**options: object) -> tuple[np.ndarray, np.ndarray]:
+def claims(**options: Any) -> tuple[np.ndarray, np.ndarray]:
     """Probabilities of links and directions, and whether both are there."""
     claimed, true = [], []
-    for seed in range(20):
+    for seed in range(40):
         simulation = drawn(seed, **options)
         for e in AnalyticDAG(solver="order", n_jobs=1).fit(simulation.data).edges_:
             one, other = (
@@ -42,11 +42,18 @@ def claims(**options: object) -> tuple[np.ndarray, np.ndarray]:
 
 def test_in_the_model_claims_come_true() -> None:
     claimed, true = claims()
-    assert len(claimed) > 150
+    assert len(claimed) > 300
     assert abs(claimed[:, 0].mean() - true[:, 0].mean()) < 0.05
     fixed = ~np.isnan(claimed[:, 1])
-    assert fixed.sum() > 100
+    assert fixed.sum() > 200
     assert abs(claimed[fixed, 1].mean() - true[fixed, 1].mean()) < 0.05
+
+
+def test_towards_hubs_that_are_causes_no_more_is_claimed_than_comes_true() -> None:
+    claimed, true = claims(graph="SC2", n_nodes=25)
+    fixed = ~np.isnan(claimed[:, 1])
+    assert fixed.sum() > 500
+    assert claimed[fixed, 1].mean() < true[fixed, 1].mean() + 0.02
 
 
 def test_equations_that_are_not_linear_lower_what_is_claimed() -> None:
@@ -101,9 +108,8 @@ def test_links_of_a_large_graph_are_judged_by_regressions(monkeypatch: pytest.Mo
     monkeypatch.setattr(probabilities, "LARGEST", 10)
     large = AnalyticDAG(solver="order").fit(X).edges_
     assert {e.direction_probability for e in large} == {None}
-    for one, other in zip(searched, large, strict=True):
-        assert one.probability is not None
-        assert other.probability == pytest.approx(one.probability, abs=0.2)
+    one, other = (np.array([e.probability for e in edges]) for edges in (searched, large))
+    assert np.abs(one - other).mean() < 0.05
 
 
 def test_edges_are_judged_when_they_are_first_read(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,7 +151,8 @@ def test_threads_may_read_edges_together() -> None:
 
 def evidence(**asked: float) -> Evidence:
     """One edge, clearly there, in a table that agrees with the model."""
-    given = {"apart": 20.0, "turned": 20.0, "common": 0.0, "price": 10.0, "dependence": 0.0}
+    given = {"apart": 20.0, "turned": 20.0, "common": 0.0}
+    given |= {"fan": 0.0, "price": 10.0, "dependence": 0.0}
     return Evidence(**{name: np.array([value]) for name, value in {**given, **asked}.items()})
 
 
@@ -159,6 +166,10 @@ def test_misfit_makes_evidence_count_less() -> None:
 def test_triangles_count_less_and_no_gap_is_a_coin() -> None:
     assert JOINED.probability(evidence(common=2.0)) < JOINED.probability(evidence())
     assert DIRECTED.probability(evidence(turned=0.0)) == 0.5
+
+
+def test_children_of_the_target_count_against_a_direction() -> None:
+    assert DIRECTED.probability(evidence(fan=3.0)) < DIRECTED.probability(evidence(fan=0.5))
 
 
 def test_a_direction_that_the_class_leaves_open_is_not_claimed() -> None:

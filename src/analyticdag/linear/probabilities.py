@@ -12,13 +12,16 @@ What a few rows make is no evidence either: gaps, prices added, are multiplied b
 ranks leave of them (`tails.py`). In graphs that are too large for short searches, `apart` is made
 of what the edge gains in its regression, and how sure directions are is not said.
 False edges also come in triangles: where a cause of three columns was not measured, or measured
-coarsely, all three are joined. So an edge counts less the more columns are joined to both its ends:
+coarsely, all three are joined. So an edge counts less the more columns are joined to both its ends.
+And a wrong direction is mostly one towards a node of many effects: any two of them may by chance
+look as if they met there. So a direction counts less the more children its target has, and more the
+more parents agree on it:
 
     common   = log(1 + columns joined to both ends)
     joined   = (1 - doubt) · sigma(a + b · min(root, limit) - c · common)
                + doubt · sigma(a' - c' · common),
     root     = sqrt((apart + price) / excess) - sqrt(price)
-    directed = joined · sigma(b'' · sqrt(turned / excess''))
+    directed = joined · sigma(b'' · sqrt(turned / excess'') - c'' · log(1 + children / parents))
 
 Both mean what they say: of edges with joined = 0.8, eight in ten are in the true graph, one way or
 the other; `directed` is the share that is there with this direction. An edge whose direction is
@@ -64,13 +67,15 @@ _SURE, SUREST = 1e4, 0.999
 class Evidence:
     """What speaks for edges, and against: an entry for each.
 
-    `common` counts the columns joined to both ends; `dependence` is what the rows show of misfit,
-    times their number.
+    `common` counts the columns joined to both ends, `fan` the children of the target for each of
+    its parents (zero where equal variances tell directions); `dependence` is what the rows show of
+    misfit, times their number.
     """
 
     apart: FloatArray
     turned: FloatArray
     common: FloatArray
+    fan: FloatArray
     price: FloatArray
     dependence: FloatArray
 
@@ -107,25 +112,27 @@ class Directed:
     """The constants of `directed`."""
 
     b: float
+    c: float
     dependence: float
 
     def probability(self, of: Evidence) -> FloatArray:
         """Return how probable it is that two that are joined are joined this way."""
         excess = 1.0 + self.dependence * of.dependence
-        return expit(self.b * np.sqrt(np.minimum(of.turned, _SURE) / excess))
+        root = np.sqrt(np.minimum(of.turned, _SURE) / excess)
+        return expit(self.b * root - self.c * np.log1p(of.fan))
 
 
 JOINED = Joined(
-    a=0.943,
-    b=1.41,
-    limit=2.98,
-    c=1.54,
-    a_doubtful=3.95,
-    c_doubtful=2.23,
-    doubt=0.958,
-    dependence=0.566,
+    a=0.869,
+    b=1.67,
+    limit=2.49,
+    c=1.61,
+    a_doubtful=3.67,
+    c_doubtful=2.58,
+    doubt=0.98,
+    dependence=0.684,
 )
-DIRECTED = Directed(b=0.972, dependence=1.01)
+DIRECTED = Directed(b=1.28, c=2.14, dependence=1.11)
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,10 +170,14 @@ class EdgeJudge:
             lowered = (gaps.apart + self.price) * self.backed - self.price
             gaps = Gaps(lowered, gaps.turned * self.backed)
         near = sparse.csr_array((edges | edges.T).astype(float))
+        fans = edges.sum(axis=1) / np.maximum(edges.sum(axis=0), 1)
+        if self.noise is not None:
+            fans[:] = 0.0  # variances tell the direction, and no pair of effects enters
         return Evidence(
             apart=gaps.apart[edges],
             turned=gaps.turned[edges],
             common=(near @ near).toarray()[edges],
+            fan=fans[np.nonzero(edges)[1]],
             price=np.full(edges.sum(), self.price),
             dependence=np.full(edges.sum(), self.dependence),
         )

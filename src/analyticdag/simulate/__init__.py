@@ -118,7 +118,7 @@ def simulate(
     Parameters
     ----------
     graph
-        Family and edges per node: ``"ER2"``, ``"SF4"``, ``"BP1"``, ``"UD1.5"``.
+        Family and edges per node: ``"ER2"``, ``"SF4"``, ``"SC1"``, ``"BP1"``, ``"UD1.5"``.
     noise
         "gaussian", "exponential", "gumbel", "uniform", "laplace", "student", "mixed", "binary".
     standardize

@@ -1,14 +1,16 @@
-"""Random DAGs, named by a code such as ``"ER2"``, ``"SF4"``, ``"BP1"``, ``"UD1.5"``, and weights.
+"""Random DAGs, named by a code such as ``"ER2"``, ``"SF4"``, ``"SC1"``, ``"UD1.5"``, and weights.
 
 The number k after the letters asks for k edges per node (the field's custom: ER2 has 2d
-edges, an average degree of 4). The first three families follow the simulators of NOTEARS and
-DAGMA, so that results compare:
+edges, an average degree of 4). ER, SF and BP follow the simulators of NOTEARS and DAGMA, so that
+results compare:
 
 - ER  Erdős–Rényi: exactly k·d edges, every set of that size equally likely, directed along
   a random order;
 - SF  scale-free (Barabási–Albert): nodes arrive one by one and point to k older ones, chosen
   in proportion to in-degree + 1; old nodes become hubs with very many *parents*. The first k
   arrivals find fewer older ones, so there are k·d - k(k+1)/2 edges;
+- SC  the same with every edge reversed, as where a few genes or prices drive many others: old nodes
+  become hubs with very many *children*, and SC1 is a tree;
 - BP  bipartite: exactly k·d edges from a fifth of the nodes to the others;
 - UD  uneven degrees, as in networks of measured things: exactly k·d edges, k need not be whole;
   some nodes have many causes and some many effects. Every node has a weight as a cause and one as
@@ -92,6 +94,12 @@ def _scale_free(d: int, k: int, rng: np.random.Generator) -> tuple[IntArray, Int
     return np.array(tails, dtype=np.int64), np.array(heads, dtype=np.int64)
 
 
+def _scale_free_causes(d: int, k: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
+    _check_room("SC", k, d, largest=d - 1)
+    heads, tails = _scale_free(d, k, rng)
+    return tails, heads
+
+
 def _bipartite(d: int, k: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
     n_top = max(1, d // 5)
     n_bottom = d - n_top
@@ -123,6 +131,7 @@ _FAMILIES: dict[str, Callable[[int, Any, np.random.Generator], tuple[IntArray, I
     "SF": _scale_free,
     "BP": _bipartite,
     "UD": _uneven,
+    "SC": _scale_free_causes,
 }
 
 

@@ -38,8 +38,8 @@ class Combined:
         return expit(self.a + self.b * logit(by_score) + self.c * logit(share))
 
 
-JOINED = Combined(a=0.328, b=0.879, c=0.0777)
-DIRECTED = Combined(a=0.148, b=0.66, c=0.257)
+JOINED = Combined(a=0.72, b=0.798, c=0.149)
+DIRECTED = Combined(a=0.0, b=0.719, c=0.178)
 
 
 def judged(edge: Edge, joined: float, directed: float, n_resamples: int) -> Edge:
