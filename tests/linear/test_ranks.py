@@ -32,7 +32,7 @@ def test_ranks_see_through_monotone_distortions_and_heavy_tails() -> None:
     assert errors(ranks) <= errors(AnalyticDAG(loss="likelihood-nv").fit(Z)) + 2
     assert ranks.loss_ == "likelihood-nv"
     again = AnalyticDAG(covariance="rank").fit(Z)
-    np.testing.assert_array_equal(ranks.adjacency_matrix_, again.adjacency_matrix_)
+    np.testing.assert_array_equal(ranks.cpdag_, again.cpdag_)  # rounding picks the member
 
 
 def test_auto_takes_ranks_where_they_describe_the_rows_better() -> None:
