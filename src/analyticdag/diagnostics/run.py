@@ -34,7 +34,7 @@ from analyticdag.errors import DataError
 from analyticdag.fitting.edges import FIXED_IN_CLASS, FixedBy
 from analyticdag.least_squares import block_slopes, weights_on_parents
 from analyticdag.linear.misfit import few_valued
-from analyticdag.linear.prepare import normal_scores
+from analyticdag.linear.prepare import as_normal
 from analyticdag.linear.rows import completed
 from analyticdag.losses import covariance
 from analyticdag.moments import Moments
@@ -139,7 +139,7 @@ def _of_lines(
 
 def _normal_scores(values: FloatArray, few: BoolArray) -> FloatArray:
     """Return the rows as ranks saw them, in which the equations of the graph are lines."""
-    columns = [x if k else normal_scores(x) for x, k in zip(values.T, few.tolist(), strict=True)]
+    columns = [x if k else as_normal(x) for x, k in zip(values.T, few.tolist(), strict=True)]
     return np.column_stack(columns)
 
 

@@ -19,7 +19,6 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
 from scipy.stats import rankdata
 
 from analyticdag._typing import BoolArray, FloatArray
@@ -36,7 +35,7 @@ from analyticdag.interventions import equivalence_class
 from analyticdag.knowledge import EdgeMasks
 from analyticdag.linear.misfit import FEW_VALUES, ROWS_PER_VALUE, Misfit
 from analyticdag.linear.options import Options
-from analyticdag.linear.tails import Tails
+from analyticdag.linear.tails import Tails, normal_scores
 from analyticdag.moments import Moments
 from analyticdag.optimize.path import traits_of
 from analyticdag.tables.latent import positive_definite
@@ -214,7 +213,7 @@ def _ranked(statistics: Statistics, numbers: BoolArray) -> tuple[Statistics, Row
     rows = values.copy()
     places = np.flatnonzero(numbers & ~statistics.constant)
     for k in places.tolist():
-        rows[:, k] = normal_scores(values[:, k])
+        rows[:, k] = as_normal(values[:, k])
     gaps, perturbed = bool(np.isnan(rows).any()), statistics.perturbed
     moments = moments_with_gaps(rows, perturbed) if gaps else Moments.of_rows(rows, perturbed)
     S = moments.covariances
@@ -230,11 +229,10 @@ def _ranked(statistics: Statistics, numbers: BoolArray) -> tuple[Statistics, Row
     return replace(statistics, moments=moments, rows=seen, ranks=True), facts
 
 
-def normal_scores(column: FloatArray) -> FloatArray:
+def as_normal(column: FloatArray) -> FloatArray:
     """Return normal scores with the mean and the deviation of the column."""
     seen = ~np.isnan(column)
-    ranks = rankdata(column[seen])
-    scores = ndtri((ranks - 0.5) / len(ranks))
+    scores = normal_scores(column[seen])
     scores = (scores - scores.mean()) / max(scores.std(), np.finfo(float).tiny)
     found = column.copy()
     found[seen] = column[seen].mean() + column[seen].std() * scores

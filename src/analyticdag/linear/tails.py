@@ -182,8 +182,8 @@ def _ranked(edges: _Edges, a: int, columns: FloatArray, share: FloatArray) -> fl
     return gain
 
 
-def normal_scores(x: FloatArray, share: FloatArray) -> FloatArray:
-    """Return the normal quantiles of weighted ranks; equal values have equal ones."""
+def normal_scores(x: FloatArray, share: FloatArray | None = None) -> FloatArray:
+    """Return the normal quantiles of ranks, weighted or not; equal values have equal ones."""
     _, place = np.unique(x, return_inverse=True)
     mass = np.bincount(place, share)
     scores: FloatArray = ndtri((np.cumsum(mass) - mass / 2.0) / mass.sum())[place]
