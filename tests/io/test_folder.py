@@ -147,7 +147,7 @@ def damaged_model(folder: Path, **changes: object) -> None:
     ("changes", "message"),
     [
         ({"schema": "another"}, "is not the model of an analyticdag run"),
-        ({"version": 3}, "has version 3 and this package reads 1 and 2"),
+        ({"version": 1}, "has version 1 and this package reads 2"),
         ({"certificate": {"order": [3, 2, 1, 0], "h": 0}}, "order does not fit the graph"),
         ({"certificate": {"order": [0, 1, 2, 2], "h": 0}}, "must list every column once"),
         ({"names": ["a", "b", "c"]}, r"weights must be a \(3, 3\) matrix"),

@@ -95,30 +95,6 @@ def test_a_level_that_the_fit_has_not_seen(saved: tuple[Path, AnalyticDAG]) -> N
         again.set_params(missing="error").score(odd)
 
 
-def as_format_1(run: Path) -> None:
-    """Make of a run what the format before held."""
-    with np.load(run / "weights.npz") as arrays:
-        old = {name: arrays[name] for name in ("weights", "adjacency", "cpdag")}
-    buffer = io.BytesIO()
-    np.savez_compressed(buffer, **old)
-    (run / "weights.npz").write_bytes(buffer.getvalue())
-    model = json.loads((run / "model.json").read_text())
-    model |= {"version": 1, "weights_sha256": hashlib.sha256(buffer.getvalue()).hexdigest()}
-    del model["look"], model["n_sets"], model["n_levels"], model["n_cells"]
-    (run / "model.json").write_text(json.dumps(model))
-
-
-def test_format_1_is_still_read(saved: tuple[Path, AnalyticDAG], tmp_path: Path) -> None:
-    folder, model = saved
-    save_run(load_run(folder / "run"), tmp_path / "old")
-    as_format_1(tmp_path / "old")
-    run = load_run(tmp_path / "old")
-    np.testing.assert_array_equal(run.weights, model.weights_)
-    assert run.fitted is None
-    with pytest.raises(InputError, match="holds a graph and no covariance"):
-        run.to_estimator()
-
-
 def test_a_graph_from_elsewhere_is_no_model() -> None:
     with pytest.raises(InputError, match="a graph from elsewhere"):
         run_of_weights([[0, 1], [0, 0]], ["a", "b"]).to_estimator()

@@ -39,7 +39,7 @@ from analyticdag._parameters import shown
 from analyticdag._schema import fitted, parsed_json, plain
 from analyticdag.errors import InputError, OutputError, ParameterError
 from analyticdag.io.formats import dagitty, dot, edges_csv, graphml
-from analyticdag.io.model import READABLE, SCHEMA, Model, model_of, run_of
+from analyticdag.io.model import SCHEMA, SCHEMA_VERSION, Model, model_of, run_of
 from analyticdag.io.run import SavedRun
 from analyticdag.io.state import ARRAYS, FAMILY_ARRAYS, LEVEL_ARRAYS
 
@@ -169,11 +169,10 @@ def load_run(folder: str | Path) -> SavedRun:
     record = _read_json(folder / MODEL)
     if record.get("schema") != SCHEMA:
         raise InputError(f"{str(folder / MODEL)!r} is not the model of an analyticdag run")
-    if record.get("version") not in READABLE:
+    if record.get("version") != SCHEMA_VERSION:
         raise InputError(
             f"{str(folder / MODEL)!r} has version {shown(record.get('version'))} and this "
-            f"package reads {' and '.join(map(str, READABLE))}; use the version of analyticdag "
-            "in its manifest"
+            f"package reads {SCHEMA_VERSION}; use the version of analyticdag in its manifest"
         )
     manifest = _read_json(folder / MANIFEST)
     try:

@@ -23,8 +23,6 @@ from analyticdag.tables.look import Look
 
 SCHEMA: Literal["analyticdag-run"] = "analyticdag-run"
 SCHEMA_VERSION: Literal[2] = 2
-# Format 1 lacks what a model needs beside its graph.
-READABLE = (1, 2)
 Number = int | float | None
 
 
@@ -82,7 +80,7 @@ class Model:
     """All of `model.json`."""
 
     schema: Literal["analyticdag-run"]
-    version: Literal[1, 2]
+    version: Literal[2]
     names: tuple[str, ...]
     certificate: Certificate
     h: float
@@ -100,8 +98,8 @@ class Model:
     audit: Audit | None
     diagnostics: tuple[CheckRecord, ...]
     weights_sha256: str
-    look: Look | None = None
-    n_sets: int = 0  # sets of rows with moments of their own, in the arrays beside
+    look: Look | None
+    n_sets: int  # sets of rows with moments of their own, in the arrays beside
     ladder: tuple[RungRecord, ...] = ()
     n_levels: int = 0  # columns with one for each level of a category, in the arrays beside
     n_cells: int = 0  # cells that were counted of a graph by counts, in the arrays beside

@@ -1,5 +1,5 @@
-"""What goes on from a fit: moments, centre, scale and noise, saved with the graph since format 2;
-of a graph by counts also these.
+"""What goes on from a fit: moments, centre, scale and noise, saved with the graph; of a
+graph by counts also these.
 
 Fitted.of(estimator)      what is saved, as plain arrays
 ladder_of(estimator)      the graphs of other prices, where somebody asked for them
@@ -223,7 +223,7 @@ def estimator_of(run: Any) -> AnalyticDAG:
     """Return a fitted estimator of a `SavedRun`; what led to the graph, its trace, stays there."""
     if run.fitted is None:
         raise InputError(
-            "the run holds a graph and no covariance (it is of format 1, of a nonlinear model, or "
+            "the run holds a graph and no covariance (it is of a nonlinear model, or "
             "a graph from elsewhere), so no model can be made of it; fit again"
         )
     given = {name: run.parameters[name] for name in _PLAIN if name in run.parameters}
