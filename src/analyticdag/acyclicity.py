@@ -179,7 +179,7 @@ class Acyclicity:
     def _order_family(self) -> tuple[int, float, float]:
         """(k, s, c) when f is c times the paper's order-k; k = 0 otherwise."""
         f = self.function
-        if isinstance(f, Truncated) or f.order is None:
+        if f.order is None:
             return 0, 1.0, 1.0
         return f.order, f.scale, f.terms[0].coefficient
 

@@ -206,6 +206,7 @@ class Truncated:
     degree: int
 
     radius = math.inf
+    order = None
     pole_order = 1  # no pole: as the exponential
 
     def __post_init__(self) -> None:

@@ -55,11 +55,12 @@ def push_of(constraint: Acyclicity, W: Array, reset: Reset | None) -> Push:
     f = constraint.function
     share = 1.0 if reset is None else reset.share(f, W.shape[0])
     careful = constraint.gradient if reset is None else _gradient_by(constraint, reset)
-    if not (is_numpy_array(W) and W.dtype == np.float64 and isinstance(f, AnalyticFunction)):
+    if not (is_numpy_array(W) and W.dtype == np.float64):
         return careful
     if f.order is not None:
         return _order_push(f, f.order, len(W), careful, 1.0 - share)
-    return _exponential_push(f, len(W), careful) if f == Exponential(f.scale) else careful
+    exponential = Exponential(f.scale)
+    return _exponential_push(exponential, len(W), careful) if f == exponential else careful
 
 
 def _gradient_by(constraint: Acyclicity, reset: Reset) -> Push:
