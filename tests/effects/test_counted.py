@@ -310,11 +310,11 @@ def test_errors_do_not_depend_on_where_values_lie(monkeypatch: pytest.MonkeyPatc
     assert errors[1] == pytest.approx(errors[0], rel=1e-6)
 
 
-def test_a_run_without_counts_says_so(model: AnalyticDAG, tmp_path: Path) -> None:
+def test_a_run_without_its_counts_is_refused(model: AnalyticDAG, tmp_path: Path) -> None:
     run = record_of(model)
     assert run.fitted is not None
     save_run(replace(run, fitted=replace(run.fitted, families=None)), tmp_path / "run")
-    with pytest.warns(DataWarning, match="kept no counts"):
+    with pytest.raises(InputError, match="has no counts"):
         load_run(tmp_path / "run").to_estimator()
 
 

@@ -61,10 +61,10 @@ class Known:
     sd: FloatArray
     mean: FloatArray
     categories: frozenset[int] = frozenset()
-    levels: LevelColumns | None = None  # of a table with categories; not in a run of old
+    levels: LevelColumns | None = None  # of a table with categories
     columns: tuple[Column, ...] = ()  # how the table was read; nothing of plain numbers
     counted: bool = False  # whether the graph was found by counts
-    families: Families | None = None  # what was counted; not in a run of old
+    families: Families | None = None  # what was counted
 
     @classmethod
     def of(cls, model: Any) -> Known:
@@ -97,7 +97,6 @@ class Known:
             known = replace(known, columns=taken)
         levels: LevelColumns | None = getattr(model, "level_columns_", None)
         if levels is None:
-            known = replace(known, categories=_categories(model, names))
             return known if known.families is None else known.by_columns()
         places = frozenset(np.flatnonzero(levels.is_category).tolist())
         return replace(known, categories=places, levels=levels)
@@ -203,27 +202,8 @@ class Known:
         return finder(self.names)
 
     def category_between(self, x: int, y: int) -> int | None:
-        """Return x or y if it is a category; in a run of old, also one on the way."""
-        if self.levels is not None:
-            return next((node for node in (x, y) if node in self.categories), None)
-        way = self.between(x, y)
-        way[x] = True
-        near = self.edges[:, way].any(axis=1) if way[y] else np.zeros_like(way)
-        met = self.categories & {x, y, *np.flatnonzero(way | near).tolist()}
-        return min(met, default=None)
-
-    def refuse_categories(self, x: int | None = None, y: int | None = None) -> None:
-        """Refuse an effect that meets a category, in a run of old that has no levels of it."""
-        if self.levels is not None:
-            return
-        met = min(self.categories, default=None)
-        if x is not None and y is not None:
-            met = self.category_between(x, y)
-        if met is not None:
-            raise ParameterError(
-                f"the run is of a version that kept no levels of the category {self.names[met]!r}; "
-                "fit again"
-            )
+        """Return x or y if it is a category."""
+        return next((node for node in (x, y) if node in self.categories), None)
 
     def step(self, node: int) -> tuple[str, str]:
         """Return the two levels of a yes/no column, from which one more unit leads to which."""
@@ -292,13 +272,3 @@ class Known:
         if self.counted:
             return []  # what linear equations leave is no sign of a cause where none was fitted
         return list(hidden_pairs(self.edges, self.moments))
-
-
-def _categories(model: Any, names: list[Hashable]) -> frozenset[int]:
-    """Return the columns that are categories, and that the graph joins to others."""
-    columns = () if model.recipe_ is None else model.recipe_.columns
-    kinds = {column.name for column in columns if column.kind == Kind.CATEGORY}
-    if not kinds:
-        return frozenset()
-    joined = {end for edge in model.edges_ if edge.parts for end in (edge.source, edge.target)}
-    return frozenset(names.index(name) for name in joined & kinds)

@@ -53,8 +53,6 @@ def effects(model: Any, *, on: Hashable | None = None, level: float = 0.95) -> l
     level_of(level)
     known = Known.of(model)
     outcomes = range(len(known.names)) if on is None else [known.position(on, "on")]
-    if on is not None:
-        known.refuse_categories(outcomes[0], outcomes[0])
     rows = [row for x in range(len(known.names)) for row in _of_cause(known, x, outcomes, level)]
     if on is not None:
         rows.sort(key=lambda row: _strength(known, row), reverse=True)

@@ -34,7 +34,6 @@ def total_effect(model: Any, cause: Hashable, outcome: Hashable, *, level: float
     x, y = known.position(cause, "cause"), known.position(outcome, "outcome")
     if x == y:
         raise ParameterError(f"cause and outcome are both {cause!r}; name two different columns")
-    known.refuse_categories(x, y)
     neighbours = [] if known.settled(x)[y] else known.open_at(x)
     if known.category_between(x, y) is not None:
         known.refuse_many_open((x,) if neighbours else ())

@@ -53,9 +53,7 @@ class Outcome(NamedTuple):
 def intervene(model: Any, do: Mapping[Hashable, Any], *, level: float = 0.95) -> list[Outcome]:
     """Return the distribution of every number, and the share of every level, when some are set."""
     level_of(level)
-    known = Known.of(model)
-    known.refuse_categories()
-    known = known.by_columns()
+    known = Known.of(model).by_columns()
     setting, nodes = set_levels(known, _checked(do)), [known.position(name, "do") for name in do]
     every = known.choices_at(tuple(nodes))
     own = next((k for k, e in enumerate(every) if e is known.equations), 0)
@@ -84,9 +82,7 @@ def sample(
     Numbers have Gaussian noise, levels are drawn by their shares. Where a column has words, the
     rows are a data frame.
     """
-    known, n = Known.of(model), whole("n", n, 1)
-    known.refuse_categories()
-    known = known.by_columns()
+    known, n = Known.of(model).by_columns(), whole("n", n, 1)
     setting = set_levels(known, _checked(do or {}))
     if pairs := known.open_pairs([known.position(name, "do") for name in do or {}]):
         _warn_of_open(pairs, stacklevel=3)

@@ -100,9 +100,9 @@ class Model:
     weights_sha256: str
     look: Look | None
     n_sets: int  # sets of rows with moments of their own, in the arrays beside
-    ladder: tuple[RungRecord, ...] = ()
-    n_levels: int = 0  # columns with one for each level of a category, in the arrays beside
-    n_cells: int = 0  # cells that were counted of a graph by counts, in the arrays beside
+    ladder: tuple[RungRecord, ...]
+    n_levels: int  # columns with one for each level of a category, in the arrays beside
+    n_cells: int  # cells that were counted of a graph by counts, in the arrays beside
 
 
 def model_of(run: SavedRun, weights_sha256: str) -> dict[str, Any]:

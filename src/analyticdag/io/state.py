@@ -8,7 +8,6 @@ estimator_of(run)         a fitted `AnalyticDAG` again, for effects, scores and 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,7 +18,7 @@ from analyticdag._typing import FloatArray
 from analyticdag._validation import remember_columns
 from analyticdag.effects.families import Families, Family
 from analyticdag.effects.levels import LevelColumns, level_names
-from analyticdag.errors import DataWarning, InputError
+from analyticdag.errors import InputError
 from analyticdag.fitting.edges import Edge, FixedBy
 from analyticdag.fitting.finish import Finished
 from analyticdag.graphs import is_dag
@@ -247,12 +246,7 @@ def estimator_of(run: Any) -> AnalyticDAG:
     model.recipe_ = None if run.look is None else run.look.recipe
     model.families_ = families = run.fitted.families
     if model.reading_ == COUNTS and families is None:
-        warnings.warn(
-            "the run is of a version that kept no counts, so what-if answers add up effects that "
-            "act together; fit again",
-            DataWarning,
-            stacklevel=3,
-        )
+        raise InputError("the run has no counts behind its graph by counts; fit again")
     for name, family in zip(names, () if families is None else families.every, strict=False):
         causes = {names.index(cause) for cause in model.class_graph_.predecessors(name)}
         if not causes <= set(family.nodes.tolist()):

@@ -62,7 +62,7 @@ def _pairs(run: SavedRun, known: Known) -> Iterator[dict[str, Any]]:
         if way[y]:
             try:
                 effect = total_effect(known, run.names[x], run.names[y])
-            except AnalyticDAGError as error:  # a run of old without levels; too many open edges
+            except AnalyticDAGError as error:  # too many open edges
                 yield {"x": x, "y": y, "say": [str(error)], "on": []}
                 continue
             if effect.possible != (0.0,):
