@@ -10,6 +10,10 @@ are sums and products of non-negative ones, so no pivots are needed and nothing 
 leaves the domain, ρ(Y) ≥ 1, exactly where an elimination does. LAPACK's inverse has the same number
 of operations, but takes 1.5 times as long with 200 nodes and 1.2 times with 1,000: most of them
 are with triangular matrices, at half the speed of a product.
+
+`matrix_functions.eliminate` finds M - I by the same blocks, and log det: a constraint needs what is
+small beside 1. A gradient does not, and without it, in room that is there already, an inverse takes
+0.75 of the time with 200 nodes and 0.9 with 500.
 """
 
 from __future__ import annotations
