@@ -156,7 +156,7 @@ def _block_score(levels: LevelColumns, graph: BoolArray, prices: FloatArray) -> 
 
 
 def _log_det(levels: LevelColumns, j: int, parents: IntArray) -> float:
-    return block_log_det(levels.moments.S, levels.of(j), levels.columns_of(*parents))
+    return block_log_det(levels.moments.S, levels.columns_of(j), levels.columns_of(*parents))
 
 
 def _edges(graph: Any, names: list[Hashable]) -> BoolArray:

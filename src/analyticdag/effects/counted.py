@@ -106,7 +106,7 @@ class CountEquations(LevelEquations):
             cells[:, j] = drawn_levels(shares, n, rng)
         rows = np.empty((n, len(self.levels.node)))
         for j, values in enumerate(self.families.values):
-            at = self.levels.of(j)
+            at = self.levels.columns_of(j)
             if self.levels.labels[j]:
                 rows[:, at] = cells[:, [j]] == [self._level(j, k) for k in range(len(at))]
             else:
@@ -171,7 +171,7 @@ class CountEquations(LevelEquations):
 
     def _changes(self, cause: int, outcome: int, means: FloatArray) -> FloatArray:
         """Return effects by level and draw; of a cause that is no category its slope."""
-        own = means[:, self.levels.of(outcome)]
+        own = means[:, self.levels.columns_of(outcome)]
         if self.levels.labels[outcome]:
             own = np.concatenate([own, 1.0 - own.sum(axis=1, keepdims=True)], axis=1)
         if not self.reach[cause, outcome]:
@@ -206,7 +206,7 @@ class CountEquations(LevelEquations):
         n = next(iter(shares.values())).shape[1]
         found = np.zeros((len(self.levels.node), n))
         for j, own in shares.items():
-            at = self.levels.of(j)
+            at = self.levels.columns_of(j)
             if self.levels.labels[j]:
                 places = [self._level(j, k) for k in range(len(at))]
                 found[at] = np.vstack([own, np.zeros(n)])[places]  # the last if never counted
@@ -218,7 +218,7 @@ class CountEquations(LevelEquations):
         """Return the shares of levels of nodes that are set, from what their columns are set to."""
         found: dict[int, FloatArray] = {}
         for j in sorted({int(self.levels.node[column]) for column in setting}):
-            amounts = [setting[column] for column in self.levels.of(j).tolist()]
+            amounts = [setting[column] for column in self.levels.columns_of(j).tolist()]
             own = self.families.values[j]
             if self.levels.labels[j]:
                 chosen = int(np.argmax([*amounts, 1.0 - sum(amounts)]))

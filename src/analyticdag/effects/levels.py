@@ -63,10 +63,6 @@ class LevelColumns(NodeColumns):
         own = np.sqrt(np.diag(self.moments.S))
         return np.where(own > 0.0, own, 1.0)
 
-    def of(self, node: int) -> IntArray:
-        """Return the columns of a node."""
-        return self.columns_of(node)
-
     def joined(self, graph: BoolArray) -> BoolArray:
         """Return the edges between columns, for a graph of the nodes."""
         node = self.node
@@ -132,7 +128,7 @@ class LevelEquations(Equations):
     def level_values(self, cause: int, outcome: int) -> FloatArray:
         """Return effects (levels of the cause but its reference, levels of the outcome)."""
         levels = self.levels
-        own, other = levels.of(cause), levels.of(outcome)
+        own, other = levels.columns_of(cause), levels.columns_of(outcome)
         units = levels.sd[other] / levels.sd[own, None]
         values = self.set(cause).paths[np.ix_(own, other)] * units
         if levels.labels[outcome]:  # the reference loses what the others gain
@@ -142,9 +138,9 @@ class LevelEquations(Equations):
     def level_table(self, cause: int, outcome: int, level: float) -> tuple[FloatArray, ...]:
         """Return the same and both ends of their intervals."""
         levels, cut = self.levels, self.set(cause)
-        causes, outcomes = levels.of(cause), list(levels.of(outcome)[:, None])
+        causes, outcomes = levels.columns_of(cause), list(levels.columns_of(outcome)[:, None])
         if levels.labels[outcome]:
-            outcomes.append(levels.of(outcome))  # the reference loses what the others gain
+            outcomes.append(levels.columns_of(outcome))  # the reference loses what the others gain
         found = np.array([[_one(cut, levels, int(a), b, level) for b in outcomes] for a in causes])
         values, lows, highs = (found[:, :, k] for k in range(3))
         if levels.labels[outcome]:
@@ -179,7 +175,7 @@ class LevelEquations(Equations):
         levels, columns, units = self.levels, self.columns, self._in_units(setting)
         rows = np.zeros((n, len(columns.graph)))
         for node in topological_order(self.graph).tolist():
-            own = levels.of(node)
+            own = levels.columns_of(node)
             if own[0] in units:
                 rows[:, own] = [units[column] for column in own.tolist()]
             elif by_share[node]:
@@ -209,7 +205,7 @@ class LevelEquations(Equations):
         rows = (levels.expanded(values) - means) / sd
         found = np.empty(rows.shape)
         for k in range(len(levels.sizes)):
-            own = levels.of(k)
+            own = levels.columns_of(k)
             found[:, own] = rows @ from_outside(equations.weights, own) * sd[own] + means[own]
         return found
 
@@ -219,7 +215,7 @@ class LevelEquations(Equations):
 
     def set(self, node: int) -> Equations:
         """Return the equations between columns once all columns of a node are set."""
-        return self.columns.without_causes_of(self.levels.of(node).tolist())
+        return self.columns.without_causes_of(self.levels.columns_of(node).tolist())
 
 
 def from_outside(weights: FloatArray, own: IntArray) -> FloatArray:

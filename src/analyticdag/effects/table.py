@@ -111,15 +111,15 @@ def _of_number(known: Known, x: int, outcomes: list[int], level: float) -> Itera
 
 def _by_level(known: Known, x: int, y: int, level: float) -> Iterator[EffectRow]:
     """Yield a line for each level, of the cause or of the outcome; none where nothing is told."""
-    if known.levels is None:
-        return
+    assert known.levels is not None
     if len(known.open_at(x)) > MOST_OPEN and not known.settled(x)[y]:
         return  # too many members to list, and a share has no bound to give instead
     effect = total_effect(known, known.names[x], known.names[y], level=level)
     levels, sd = known.levels, known.levels.sd
+    causes, outcomes = levels.columns_of(x), levels.columns_of(y)
     for k, one in enumerate(effect.levels if not effect.possible else ()):
         n_outcomes = max(len(levels.labels[y]), 1)
-        a, b = levels.of(x)[k // n_outcomes], levels.of(y)[min(k % n_outcomes, levels.sizes[y] - 1)]
+        a, b = causes[k // n_outcomes], outcomes[min(k % n_outcomes, len(outcomes) - 1)]
         ends = (one.smallest, one.largest)
         closest = 0.0 if ends[0] < 0.0 < ends[1] else min(ends, key=abs)
         yield EffectRow(

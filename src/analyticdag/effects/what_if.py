@@ -64,7 +64,7 @@ def intervene(model: Any, do: Mapping[Hashable, Any], *, level: float = 0.95) ->
         _warn_of_open(known.open_pairs(nodes), stacklevel=3)
     found = []
     for k, word in enumerate(spoken(known)):
-        first, told = levels.first[k], word.expected(means[:, levels.of(k)])
+        first, told = levels.first[k], word.expected(means[:, levels.columns_of(k)])
         for name, share in zip(word.shares, told.T, strict=False):
             p, ends = float(share[own]), (float(share.min()), float(share.max()))
             found.append(_outcome(name, share, own, (p * (1.0 - p)) ** 0.5, ends))

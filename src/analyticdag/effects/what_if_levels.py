@@ -36,7 +36,7 @@ def set_levels(known: Known, do: Mapping[Hashable, Any]) -> dict[int, float]:
         if node in nodes:
             raise InputError(f"do names {known.names[node]!r} twice; give it one value")
         nodes.add(node)
-        columns, amounts = levels.of(node).tolist(), words[node].amounts(value)
+        columns, amounts = levels.columns_of(node).tolist(), words[node].amounts(value)
         if known.families is not None and not levels.labels[node]:
             _refuse_uncounted(known, node, amounts[0], f"do[{name!r}]={shown(value)}")
         setting |= dict(zip(columns, amounts, strict=True))
@@ -64,14 +64,14 @@ def drawn(
     levels, words = columns_of(known), spoken(known)
     equations = cast("LevelEquations", known.by_columns().equations)
     rows = equations.draw(setting, n, rng, [bool(word.shares) for word in words])
-    return {word.name: word.said(rows[:, levels.of(k)]) for k, word in enumerate(words)}
+    return {word.name: word.said(rows[:, levels.columns_of(k)]) for k, word in enumerate(words)}
 
 
 def predicted(known: Known, expected: FloatArray, node: int | None) -> Any:
     """Return expected columns as an answer: of levels, which are in a data frame, their shares."""
     levels, words = columns_of(known), spoken(known)
     chosen = range(len(words)) if node is None else [node]
-    told = [words[k].expected(expected[:, levels.of(k)]) for k in chosen]
+    told = [words[k].expected(expected[:, levels.columns_of(k)]) for k in chosen]
     if not any(words[k].in_words and words[k].shares for k in chosen):
         rows = np.column_stack(told)
         return rows if node is None else rows[:, 0]

@@ -87,7 +87,7 @@ def _with_categories(known: LevelColumns, met: tuple[FloatArray | None, ...]) ->
     A, constants = sparse.lil_array((len(levels.node), len(means))), np.zeros(len(levels.node))
     counts = [np.empty(0)] * len(known.codes)
     for k, codes in enumerate(known.codes):
-        own, made = known.of(k), np.flatnonzero(levels.node == k)
+        own, made = known.columns_of(k), np.flatnonzero(levels.node == k)
         if not codes:
             A[made[0], own[0]] = 1.0
             counts[k] = _counts(met[k], means[own[0]], n)
