@@ -211,11 +211,11 @@ def _json(raw: bytes, name: str) -> Cells:
 
 
 def _parquet(raw: bytes) -> Cells:
-    return _arrow(raw, "parquet", "read_parquet")
+    return _arrow(raw, _parquet_table, "parquet")
 
 
 def _feather(raw: bytes) -> Cells:
-    return _arrow(raw, "feather", "read_ipc")
+    return _arrow(raw, _feather_table, "ipc")
 
 
 def refuse_many_cells(n_cells: int, size: int) -> None:
@@ -224,13 +224,13 @@ def refuse_many_cells(n_cells: int, size: int) -> None:
         raise ValueError(f"{size} bytes would unpack to {n_cells} cells")
 
 
-def _arrow(raw: bytes, module: str, polars_reader: str) -> Cells:
-    """Read with pyarrow or polars, whichever is installed."""
+def _arrow(raw: bytes, with_pyarrow: Callable[[bytes], Any], in_polars: str) -> Cells:
+    """Read with pyarrow, or with polars, which calls the format `in_polars`."""
     try:
-        table = {"parquet": _parquet_table, "feather": _feather_table}[module](raw)
+        table = with_pyarrow(raw)
     except ImportError:
         try:
-            table = _polars_table(raw, polars_reader)
+            table = _polars_table(raw, in_polars)
         except ImportError as error:
             raise MissingDependencyError("pyarrow", "parquet") from error
     return _of_native(table)
@@ -290,13 +290,12 @@ def refuse_long_texts(table: Any, size: int) -> None:
         raise ValueError(f"{size} bytes would unpack to {n_bytes} bytes of text")
 
 
-def _polars_table(raw: bytes, reader: str) -> Any:
+def _polars_table(raw: bytes, form: str) -> Any:
     polars = importlib.import_module("polars")
-    scan = {"read_parquet": polars.scan_parquet, "read_ipc": polars.scan_ipc}[reader]
-    lazy = scan(io.BytesIO(raw))
+    lazy = getattr(polars, f"scan_{form}")(io.BytesIO(raw))
     n_rows = lazy.select(polars.len()).collect().item()
     refuse_many_cells(int(n_rows * len(lazy.collect_schema())), len(raw))
-    return getattr(polars, reader)(io.BytesIO(raw))
+    return getattr(polars, f"read_{form}")(io.BytesIO(raw))
 
 
 def _of_native(table: Any) -> Cells:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -147,21 +147,17 @@ def _of_numbers(column: Column, values: FloatArray, why: str = "") -> Found:
     if len(distinct) == 1:
         kind = Kind.CONSTANT
     elif whole and (reason := _counts_rows(column.name, values)):
-        return Found(_as(column, Kind.IDENTIFIER), reason, kept_as=Kind.NUMBER)
+        return Found(replace(column, kind=Kind.IDENTIFIER), reason, kept_as=Kind.NUMBER)
     elif len(distinct) == 2:
         kind = Kind.YES_NO
     elif whole and names_identifier(column.name):
         why = _why_identifier(len(seen), len(distinct))
-        return Found(_as(column, Kind.IDENTIFIER), why, kept_as=Kind.NUMBER)
+        return Found(replace(column, kind=Kind.IDENTIFIER), why, kept_as=Kind.NUMBER)
     elif whole and distinct[0] >= 0:
         is_scale = distinct[0] in (0, 1) and distinct[-1] <= _SCALE_TOP
         without_hole = distinct[-1] - distinct[0] == len(distinct) - 1
         kind = Kind.ORDERED if is_scale and without_hole and len(seen) >= FEW_ROWS else Kind.COUNT
-    return Found(_as(column, kind), why, values)
-
-
-def _as(column: Column, kind: Kind) -> Column:
-    return Column(column.name, kind, decimal=column.decimal, unit=column.unit)
+    return Found(replace(column, kind=kind), why, values)
 
 
 def _counts_rows(name: str, values: FloatArray) -> str:
@@ -350,12 +346,7 @@ def _levelled(found: Found, kind: Kind, cells: Sequence[Any]) -> Found:
             f"the order of column {short(name)} is not known{_example(cells)}; name its levels "
             f"from low to high: --kind {short(name + '=low,middle,high')}"
         )
-    return Found(
-        Column(name, kind, column.levels, column.decimal, column.unit),
-        found.why,
-        found.values,
-        found.strays,
-    )
+    return replace(found, column=replace(column, kind=kind))
 
 
 def _example(cells: Sequence[Any]) -> str:
