@@ -125,7 +125,7 @@ class AnalyticFunction:
 
     def scaled(self, s: float) -> AnalyticFunction:
         """x -> f(x/s): the radius is multiplied by s."""
-        s = _positive(s, "s")
+        s = _positive(s)
         return AnalyticFunction(term.scaled(s) for term in self.terms)
 
     def __add__(self, other: object) -> AnalyticFunction:
@@ -177,7 +177,7 @@ class Exponential(AnalyticFunction):
     __slots__ = ()
 
     def __init__(self, s: float = 1.0) -> None:
-        super().__init__([Term(1.0, ((ExpAtom(_positive(s, "s")), 1),))])
+        super().__init__([Term(1.0, ((ExpAtom(_positive(s)), 1),))])
 
 
 class Logarithm(AnalyticFunction):
@@ -186,7 +186,7 @@ class Logarithm(AnalyticFunction):
     __slots__ = ()
 
     def __init__(self, s: float = 1.0) -> None:
-        super().__init__([Term(1.0, ((LogAtom(_positive(s, "s")), 1),))])
+        super().__init__([Term(1.0, ((LogAtom(_positive(s)), 1),))])
 
 
 class Inverse(AnalyticFunction):
@@ -195,7 +195,7 @@ class Inverse(AnalyticFunction):
     __slots__ = ()
 
     def __init__(self, s: float = 1.0) -> None:
-        super().__init__([Term(1.0, ((InvAtom(_positive(s, "s")), 1),))])
+        super().__init__([Term(1.0, ((InvAtom(_positive(s)), 1),))])
 
 
 @dataclass(frozen=True)
@@ -308,9 +308,9 @@ def _check_whole(n: object, what: str, least: int) -> None:
         raise ParameterError(f"the {what} must be a whole number >= {least}, got {n!r}")
 
 
-def _positive(value: float, name: str) -> float:
-    is_number = isinstance(value, Real) and not isinstance(value, bool)
-    number = float(value) if is_number else math.nan
+def _positive(s: float) -> float:
+    is_number = isinstance(s, Real) and not isinstance(s, bool)
+    number = float(s) if is_number else math.nan
     if not (number > 0 and math.isfinite(number)):
-        raise ParameterError(f"{name} must be a finite number above 0, got {value!r}")
+        raise ParameterError(f"s must be a finite number above 0, got {s!r}")
     return number

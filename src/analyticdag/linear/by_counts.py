@@ -133,7 +133,7 @@ def _counted(fit: Fit) -> Counted | None:
     facts, design = facts_of(fit.plain or fit.statistics), fit.design
     if design is None or facts is None or not facts.has_rows:
         return None
-    if fit.options.traits.score not in (None, "unequal"):
+    if fit.options.traits.score == "equal":
         return None  # the loss reads scales, which levels do not have
     if not (design.discrete | fit.statistics.constant).all():
         return None

@@ -139,6 +139,10 @@ class Residuals:
         """What is left without any edge: the columns themselves."""
         return Residuals(self.statistics, np.zeros_like(self.W))
 
+    def mean_kurtosis(self, columns: BoolArray) -> float:
+        """Return that of some columns; a Gaussian's of none."""
+        return float(self.kurtosis[columns].mean()) if columns.any() else GAUSSIAN
+
     def degrees(self, columns: BoolArray) -> IntArray:
         """Return the degrees of freedom of some columns: each parent takes one."""
         n = self.statistics.moments.samples_of[columns]
@@ -149,7 +153,7 @@ class Residuals:
         n, left = self.statistics.moments.samples_of[columns], self.degrees(columns)
         v = self.variances[columns] * n / left
         # That of one column is too uncertain, and would add to the spread: all get the mean.
-        kurtosis = np.full(len(v), self.kurtosis[columns].mean() if len(v) else GAUSSIAN)
+        kurtosis = np.full(len(v), self.mean_kurtosis(columns))
         n_kept = len(v) - len(v) // _ONE_IN
         kept = np.argsort(_surprises(v, kurtosis, left))[:n_kept]
         spread = _spread(v[kept], kurtosis[kept], left[kept])
@@ -175,11 +179,10 @@ class Residuals:
 def choose_loss(equal: Residuals, unequal: Residuals) -> LossChoice:
     """Compare the best graphs found under each assumption."""
     scores = [equal.scores(), unequal.scores()]
-    kurtosis = equal.kurtosis[~equal.statistics.constant]
     return LossChoice(
         equal=min(one for one, _ in scores),
         unequal=min(one for _, one in scores),
-        kurtosis=float(kurtosis.mean()) if len(kurtosis) else GAUSSIAN,
+        kurtosis=equal.mean_kurtosis(~equal.statistics.constant),
         barred=_barred(equal),
     )
 
@@ -242,8 +245,7 @@ def _differ_by_far(statistics: Statistics) -> bool:
 
 def _standard_error(residuals: Residuals) -> float:
     """Return how uncertain the logarithm of a residual variance is, given its tails."""
-    kurtosis = residuals.kurtosis[~residuals.statistics.constant]
-    tails = max(float(kurtosis.mean()), GAUSSIAN) if len(kurtosis) else GAUSSIAN
+    tails = max(residuals.mean_kurtosis(~residuals.statistics.constant), GAUSSIAN)
     return float(np.sqrt((tails - 1.0) / residuals.statistics.n_samples))
 
 
@@ -257,7 +259,7 @@ def _would_be_noticed(residuals: Residuals) -> bool:
     freedom = int(varies.sum()) - 1
     if freedom < 1:
         return True
-    tails = max(float(residuals.kurtosis[varies].mean()), GAUSSIAN) - 1.0
+    tails = max(residuals.mean_kurtosis(varies), GAUSSIAN) - 1.0
     stretch = 1.0 + _MODERATE**2 * residuals.degrees(varies).mean() / tails
     rejected = freedom * np.log(residuals.statistics.n_samples)
     return bool(chi2.sf(rejected / stretch, freedom) >= _LIKELY)

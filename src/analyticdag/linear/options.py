@@ -167,14 +167,14 @@ class Options:
     @classmethod
     def of(cls, estimator: Any) -> Options:
         """Check every parameter of an AnalyticDAG."""
-        loss = None if _is_word(estimator.loss, "auto") else loss_class(estimator.loss)
+        loss = None if _is_auto(estimator.loss) else loss_class(estimator.loss)
         binary = loss is not None and loss_traits(loss).binary
         # No score of the search goes with bits: there is nothing to refine.
         refine = flag("refine", estimator.refine) and not binary
         lambda1 = estimator.lambda1
         if lambda1 is None:
             lambda1 = _LAMBDA1_BINARY if binary else LAMBDA1
-        auto = _is_word(estimator.solver, "auto")
+        auto = _is_auto(estimator.solver)
         options = cls(
             loss=loss,
             function=as_function(estimator.constraint),
@@ -212,7 +212,7 @@ def settled(estimator: Any) -> dict[str, Any]:
         found["lambda1"] = _LAMBDA1_BINARY if binary else LAMBDA1
     if not binary:
         return found
-    is_auto = _is_word(estimator.solver, "auto")
+    is_auto = _is_auto(estimator.solver)
     return found | {"refine": False} | ({"solver": "adam"} if is_auto else {})
 
 
@@ -252,8 +252,8 @@ def solver_with(
     return replace(minimiser, **changes)  # type: ignore[type-var]
 
 
-def _is_word(value: Any, word: str) -> bool:
-    return isinstance(value, str) and value == word
+def _is_auto(value: Any) -> bool:
+    return isinstance(value, str) and value == "auto"
 
 
 def _number(name: str, value: Any, words: list[str]) -> float:
@@ -268,13 +268,13 @@ def _criterion(lambda1: Any) -> str | None:
 
 
 def _gamma(gamma: Any) -> float | None:
-    if gamma is None or _is_word(gamma, "auto"):
+    if gamma is None or _is_auto(gamma):
         return None
     return number("gamma", gamma, most=_MOST_PRICE, instead=" or 'auto'")
 
 
 def _min_effect(min_effect: Any) -> float | None:
-    if _is_word(min_effect, "auto"):
+    if _is_auto(min_effect):
         return None
     return number("min_effect", min_effect, 0.0, 0.99, instead=" or 'auto'")
 

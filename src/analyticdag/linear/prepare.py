@@ -149,7 +149,7 @@ def _kinds(statistics: Statistics, options: Options) -> tuple[str, ...]:
     """
     d, rows = len(statistics.names), statistics.rows
     numbers: tuple[str, ...] = (Kind.NUMBER,) * d
-    if d > _MOST_CODED or rows is None or options.traits.score not in (None, "unequal"):
+    if d > _MOST_CODED or rows is None or options.traits.score == "equal":
         return numbers
     is_coded = rows.ask(partial(_only_codes, scale=statistics.scale))
     return (Kind.ORDERED,) * d if is_coded else numbers
@@ -196,7 +196,7 @@ def _refuse_categories(design: Design, options: Options, statistics: Statistics)
     if not design.is_block.any():
         return
     name = statistics.names[int(design.is_block.argmax())]
-    wrong = "" if options.traits.score in (None, "unequal") else f"loss={options.traits.name!r}"
+    wrong = f"loss={options.traits.name!r}" if options.traits.score == "equal" else ""
     if not options.refine:
         wrong = "refine=False"
     if wrong:

@@ -64,18 +64,12 @@ def _ranks_are_better(fit: Fit, learned: Learned) -> bool:
     options, rows = fit.options, fit.statistics.rows
     if options.covariance != "auto" or not options.refine or learned.status is Status.INTERRUPTED:
         return False
-    if options.traits.score not in (None, "unequal") or not (options.auto or not options.minimiser):
+    if options.traits.score == "equal" or not (options.auto or not options.minimiser):
         return False  # a loss that reads scales, or a path that was asked for
     if rows is None or not rows.whole or rows.weights is not None:
         return False
-    graph = learned.finished.adjacency
-    return _advantage(fit.plain or fit.statistics, graph, _not_numbers(fit)) > CLEARLY
-
-
-def _not_numbers(fit: Fit) -> BoolArray:
-    discrete = fit.statistics.discrete
-    constant = fit.statistics.constant
-    return constant if discrete is None else constant | discrete
+    graph, apart = learned.finished.adjacency, fit.statistics.unjudged
+    return _advantage(fit.plain or fit.statistics, graph, apart) > CLEARLY
 
 
 def _advantage(statistics: Statistics, graph: BoolArray, apart: BoolArray) -> float:

@@ -58,7 +58,7 @@ def cuts_instead(fit: Fit, levels: BoolArray, price: float) -> Read | None:
 
     After Ctrl-C in that search, the graph of levels is not thrown away: KeyboardInterrupt.
     """
-    if fit.options.traits.score not in (None, "unequal"):
+    if fit.options.traits.score == "equal":
         return None  # the loss reads scales, which cuts do not have
     reading = next((one for one in fit.readings if one.name == CUTS), None)
     if reading is None:
