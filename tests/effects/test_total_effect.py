@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from classes import Class, classes, effects_of, members, random_dag
 
+from analyticdag import AnalyticDAG
 from analyticdag.effects import Effect, Known, effects, joint_effect, total_effect
 from analyticdag.effects.equations import Equations
 from analyticdag.errors import InputError, ParameterError
@@ -217,3 +218,35 @@ def test_wrong_names_and_levels_are_refused() -> None:
         total_effect(known, 0, 1, level=95)
     with pytest.raises(ParameterError, match="effects need a fitted AnalyticDAG"):
         total_effect("model", 0, 1)
+
+
+def test_without_a_path_a_link_that_was_missed_is_told() -> None:
+    rng = np.random.default_rng(1)
+    x, z = rng.normal(size=(2, 400))
+    y = 0.08 * x + z + rng.normal(size=400)  # too weak an effect for the search
+    model = AnalyticDAG(loss="likelihood-nv").fit(np.column_stack([x, z, y]))
+    assert not model.adjacency_matrix_[0].any()
+    found = total_effect(model, 0, 2)
+    assert found.identified
+    assert found.value == 0.0
+    assert found.missed is not None
+    slopes = np.linalg.lstsq(np.column_stack([x, z, np.ones(400)]), y, rcond=None)[0]
+    adjusted = bool(model.graph_.has_edge(1, 2))  # z may be an effect of y: then it is left out
+    assert found.missed.value == pytest.approx(
+        slopes[0] if adjusted else np.cov(x, y)[0, 1] / x.var(ddof=1)
+    )
+    low, high = found.missed.interval
+    assert low < 0.08 < high
+    said = str(found)
+    assert "no effect if the graph is right" in said
+    assert f"[{low:.4g}, {high:.4g}]" in said
+
+
+def test_a_path_back_is_no_link_that_was_missed() -> None:
+    rng = np.random.default_rng(2)
+    a, b = rng.normal(size=(2, 500))
+    collider = np.column_stack([a, b, a + b + rng.normal(size=500)])
+    found = total_effect(AnalyticDAG(loss="likelihood-nv").fit(collider), 2, 0)
+    assert found.missed is None
+    assert found.leads_back
+    assert "which leads from 0 to 2, so no effect" in str(found)

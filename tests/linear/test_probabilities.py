@@ -149,6 +149,18 @@ def test_threads_may_read_edges_together() -> None:
     assert all(edges == models[0].edges_ for edges in read)
 
 
+def test_a_direction_is_no_surer_than_the_equal_variances_that_it_rests_on() -> None:
+    rng = np.random.default_rng(12)
+    X = rng.normal(size=(300, 2)) @ np.array([[1.0, 0.7], [0.0, 1.0]])
+    chosen, asked = (AnalyticDAG(loss=loss).fit(X) for loss in ("auto", "likelihood-ev"))
+    margin = chosen.loss_choice_.margin
+    assert 0.0 < margin < 10.0
+    (one,), (other,) = chosen.edges_, asked.edges_
+    assert one.fixed_by is other.fixed_by is FixedBy.EQUAL_VARIANCES
+    assert one.direction_probability < other.direction_probability  # type: ignore[operator]
+    assert one.probability == other.probability
+
+
 def evidence(**asked: float) -> Evidence:
     """One edge, clearly there, in a table that agrees with the model."""
     given = {"apart": 20.0, "turned": 20.0, "common": 0.0}

@@ -82,6 +82,10 @@ class Effect:
         effect then has no other value.
     step : the two levels of a yes/no cause: one more unit is the first instead of the second.
     bounded : True where there were too many open edges to list values: `interval` is a bound.
+    missed : where no path leads to the outcome, what a link would carry by least squares on the
+        cause and the outcome's other causes: the search did not find enough evidence for one. None
+        where there is a path, or one back, or a category.
+    leads_back : True where a path leads from the outcome to the cause.
     """
 
     cause: Hashable
@@ -110,6 +114,8 @@ class Effect:
     hidden: tuple[tuple[Hashable, Hashable], ...] = ()
     levels: tuple[LevelEffect, ...] = ()
     step: tuple[str, str] = ("", "")
+    missed: Possible | None = None
+    leads_back: bool = False
 
     def __str__(self) -> str:
         return self.sentence() if self.is_nowhere else f"{self.sentence()}\n({self.note})"
@@ -130,7 +136,7 @@ class Effect:
 
     def _sentence(self, named: Mapping[Hashable, str]) -> str:
         if self.is_nowhere:
-            return f"no path from {self.cause} to {self.outcome} in this graph, so no effect"
+            return f"{self._no_path()}, so no effect if the graph is right{self._missed()}"
         if self.levels:
             most = max(self.levels, key=lambda one: abs(one.smallest + one.largest))
             many = f" (the largest of {len(self.levels)})" if len(self.levels) > 1 else ""
@@ -146,6 +152,19 @@ class Effect:
         return (
             f"{head}{said} [{low:.4g}, {high:.4g}]{tail}; not identified: {pairs} "
             f"{'is' if len(self.open_edges) == 1 else 'are'} open{self._crossing()}"
+        )
+
+    def _no_path(self) -> str:
+        back = f", which leads from {self.outcome} to {self.cause}" if self.leads_back else ""
+        return f"no path from {self.cause} to {self.outcome} in this graph{back}"
+
+    def _missed(self) -> str:
+        if self.missed is None:
+            return ""
+        low, high = self.missed.interval
+        return (
+            f"; with a link that the search may have missed: "
+            f"{self.missed.value:+.4g} [{low:.4g}, {high:.4g}]"
         )
 
     def of_level(self, one: LevelEffect, units: Mapping[Hashable, str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -72,7 +72,21 @@ def _summary(known: Known, x: int, y: int, neighbours: list[int], level: float) 
         step=known.step(x),
         **members(known.counts((x,) if neighbours else ()), reached),
         **({} if one is None else _split(known, every[0], x, y)),
+        **({} if any(reached) else _without_path(known, every[0], x, y, level)),
     )
+
+
+def _without_path(
+    known: Known, equations: Equations, x: int, y: int, level: float
+) -> dict[str, Any]:
+    """Return what there may be where no path leads from x to y: one back, or a link not seen."""
+    if equations.reach[y, x]:
+        return {"leads_back": True}
+    if not equations.adds_up or known.categories & {x, y}:
+        return {}
+    graph = equations.graph.copy()
+    graph[x, y] = True
+    return {"missed": _possible(known, replace(equations, graph=graph), x, y, level)}
 
 
 def _split(known: Known, equations: Equations, x: int, y: int) -> dict[str, Any]:

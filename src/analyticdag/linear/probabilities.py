@@ -60,8 +60,8 @@ from analyticdag.search.setting import Setting, make_setting
 LARGEST = 1_000_000
 # By which regressions say too much: docs/design/order-search.md.
 _OVERSTATED = 1.8
-# Share of the margin of equal variances that counts for a direction: 300 own tables, noise up to 1.6
-# times as large in one column as in another (docs/what-the-data-can-tell.md).
+# Share of the margin of equal variances that counts for a direction: 300 own tables, noise that
+# differs by factors of up to 2.7 (docs/what-the-data-can-tell.md).
 _MARGIN_THAT_COUNTS = 0.5
 # Beyond this nothing is said: a matrix with an entry for every pair of columns takes a gigabyte.
 _MOST_COLUMNS = 10_000
