@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from analyticdag.extended_bic import edge_price
-from analyticdag.graphs import to_cpdag
+from analyticdag.graphs import to_cpdag, topological_order
 from analyticdag.knowledge import EdgeMasks
 from analyticdag.moments import Moments
 from analyticdag.search import search_orders
 from analyticdag.search.gaps import Gaps, edge_gaps
 from analyticdag.search.setting import make_setting
-from analyticdag.simulate import simulate
+from analyticdag.simulate import random_dag, simulate
 
 D, N = 7, 400
 PRICE = edge_price(N, D, 0.5)
@@ -117,3 +117,18 @@ def test_a_graph_without_edges_has_none(
     score, moments, adjacency, order, price = problem
     empty = (score, moments, np.zeros_like(adjacency), order, price)
     assert np.isinf(gaps_of(empty).turned).all()
+
+
+@pytest.mark.parametrize("code", ["chain", "SC1"])
+def test_an_edge_of_a_tree_turns_with_all_that_leads_to_it(code: str) -> None:
+    # Every direction of a tree is open: turned as a whole, the way to an edge costs nothing.
+    d, rng = 12, np.random.default_rng(5)
+    tree = np.eye(d, k=1) > 0.0 if code == "chain" else random_dag(code, d, rng)
+    W = np.where(tree, 0.8, 0.0)
+    X = rng.normal(size=(2000, d)) @ np.linalg.inv(np.eye(d) - W)
+    setting = make_setting(Moments.of_rows(X / X.std(axis=0)), "unequal", 20.0, None)
+    order = topological_order(tree)
+    short, whole = (edge_gaps(setting, tree, order, stretches=both) for both in (False, True))
+    assert short.turned[tree].max() > 10.0
+    assert whole.turned[tree].max() < 1e-6
+    assert (whole.apart[tree] > 100.0).all()

@@ -200,7 +200,8 @@ class EdgeJudge:
             self.masks.in_order(self.order),
             noise=1.0 if self.noise is None else self.noise,
         )
-        return gaps_of(setting, self.order, self.adjacency, self.open_edges)
+        unequal = self.noise is None
+        return gaps_of(setting, self.order, self.adjacency, self.open_edges, stretches=unequal)
 
     def _regressed(self) -> Gaps:
         """Return what edges gain in their regressions, less what these overstate.
@@ -233,11 +234,16 @@ def is_judged(fit: Fit, learned: Learned) -> bool:
 
 
 def gaps_of(
-    setting: Setting, order: IntArray, adjacency: BoolArray, open_edges: BoolArray | None
+    setting: Setting,
+    order: IntArray,
+    adjacency: BoolArray,
+    open_edges: BoolArray | None,
+    *,
+    stretches: bool = False,
 ) -> Gaps:
     """Return what the edges of a graph are worth; the setting has its nodes in another order."""
-    own = np.ascontiguousarray(adjacency[np.ix_(order, order)])
-    found, back = edge_gaps(setting, own, topological_order(own)), np.argsort(order)
+    own, back = np.ascontiguousarray(adjacency[np.ix_(order, order)]), np.argsort(order)
+    found = edge_gaps(setting, own, topological_order(own), stretches=stretches)
     apart, turned = (gaps[np.ix_(back, back)] for gaps in (found.apart, found.turned))
     if open_edges is not None:
         # A member of the class that has the edge the other way costs the same; a search that turns
