@@ -115,9 +115,9 @@ def test_links_of_a_large_graph_are_judged_by_regressions(monkeypatch: pytest.Mo
 def test_edges_are_judged_when_they_are_first_read(monkeypatch: pytest.MonkeyPatch) -> None:
     asked, measure = [], probabilities.edge_gaps
 
-    def counted(*given: Any) -> Gaps:
+    def counted(*given: Any, **also: Any) -> Gaps:
         asked.append(given)
-        return measure(*given)
+        return measure(*given, **also)
 
     monkeypatch.setattr(probabilities, "edge_gaps", counted)
     X = drawn(3).data

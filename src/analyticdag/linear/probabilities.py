@@ -129,16 +129,16 @@ class Directed:
 
 
 JOINED = Joined(
-    a=0.869,
+    a=0.873,
     b=1.67,
     limit=2.49,
-    c=1.61,
-    a_doubtful=3.67,
-    c_doubtful=2.58,
-    doubt=0.98,
-    dependence=0.684,
+    c=1.6,
+    a_doubtful=3.69,
+    c_doubtful=2.6,
+    doubt=0.978,
+    dependence=0.688,
 )
-DIRECTED = Directed(b=1.28, c=2.14, dependence=1.11)
+DIRECTED = Directed(b=1.33, c=1.87, dependence=1.27)
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,8 +38,8 @@ class Combined:
         return expit(self.a + self.b * logit(by_score) + self.c * logit(share))
 
 
-JOINED = Combined(a=0.72, b=0.798, c=0.149)
-DIRECTED = Combined(a=0.0, b=0.719, c=0.178)
+JOINED = Combined(a=0.722, b=0.796, c=0.148)
+DIRECTED = Combined(a=0.0, b=0.7, c=0.15)
 
 
 def judged(edge: Edge, joined: float, directed: float, n_resamples: int) -> Edge:
