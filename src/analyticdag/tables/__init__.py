@@ -12,6 +12,7 @@
 | `numbers.py`    | numbers and dates as people write them                                      |
 | `recipe.py`     | `Recipe`: how each column becomes numbers, kept for rows that come later    |
 | `kinds.py`      | what a column is                                                            |
+| `two_levels.py` | which of two levels in words is the 0                                       |
 | `categories.py` | which levels of a category stand for themselves; their scores               |
 | `latent.py`     | columns of a few levels as cuts of normal variables                         |
 | `codes.py`      | codes for "missing" that a user names                                       |

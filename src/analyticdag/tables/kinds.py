@@ -25,6 +25,7 @@ from analyticdag.tables.categories import FEWEST_ROWS, group_levels
 from analyticdag.tables.cells import Cells, key_of, of_each, short, text_of
 from analyticdag.tables.numbers import format_of, style_of
 from analyticdag.tables.recipe import OTHER, Column, Kind, plain_numbers
+from analyticdag.tables.two_levels import two_levels
 
 # Names that people and programs give to identifiers.
 _ID_NAME = re.compile(
@@ -38,20 +39,6 @@ FEW_ROWS = 20
 _SCALE_TOP = 7
 # A text column with more distinct values than this share of its rows is free text.
 _FREE_TEXT = 0.5
-# Two words of which the first is 0: what is absent, false or low.
-_PAIRS = (
-    ("no", "yes"),
-    ("n", "y"),
-    ("false", "true"),
-    ("f", "t"),
-    ("off", "on"),
-    ("absent", "present"),
-    ("negative", "positive"),
-    ("control", "case"),
-    ("never", "ever"),
-    ("low", "high"),
-    ("dead", "alive"),
-)
 # Answers that questionnaires offer, from the least to the most.
 _SCALES = (
     ("very low", "low", "medium", "high", "very high"),
@@ -130,7 +117,7 @@ def _typed(name: str, cells: Sequence[Any], table: Cells) -> Found:
     if name in table.ordered and len(levels) > 2:
         return _coded(name, cells, Kind.ORDERED, levels, "an ordered categorical")
     if len(levels) == 2:
-        pair = levels if name in table.ordered else _two(list(levels))
+        pair = levels if name in table.ordered else _two(name, levels)
         return _coded(name, cells, Kind.YES_NO, pair, "")
     if not levels:
         return Found(Column(name, Kind.EMPTY), "it has no values")
@@ -199,7 +186,7 @@ def _of_texts(name: str, cells: Sequence[Any], table: Cells) -> Found:
     if len(scale) > 2:
         return _coded(name, cells, Kind.ORDERED, scale, "")
     if len(spelled) == 2:
-        return _coded(name, cells, Kind.YES_NO, _two(list(spelled.values())), "")
+        return _coded(name, cells, Kind.YES_NO, _two(name, list(spelled.values())), "")
     if len(spelled) == len(texts) and len(texts) >= FEW_ROWS and not any(" " in t for t in texts):
         return Found(Column(name, Kind.IDENTIFIER), "a different value in every row")
     if len(spelled) > _FREE_TEXT * len(texts):
@@ -245,13 +232,15 @@ def _declared(cell: Any) -> str:
     return "" if is_missing(cell) else str(cell).strip()
 
 
-def _two(levels: list[str]) -> tuple[str, ...]:
-    """Return two levels, that of 0 first."""
-    keys = sorted(map(key_of, levels))
-    for pair in _PAIRS:
-        if keys == sorted(pair):
-            return tuple(sorted(levels, key=lambda level: pair.index(key_of(level))))
-    return tuple(sorted(levels))
+def _two(name: str, levels: Sequence[str]) -> tuple[str, ...]:
+    """Return two levels, that of 0 first: of a scale its lower end, else by the alphabet."""
+    scale = _scale(set(map(key_of, levels)))
+    by_alphabet = sorted(levels)
+    return two_levels(name, sorted(by_alphabet, key=lambda level: _place(scale, level)))
+
+
+def _place(scale: tuple[str, ...], level: str) -> int:
+    return scale.index(key_of(level)) if scale else 0
 
 
 def _scale(keys: set[str]) -> tuple[str, ...]:
