@@ -9,8 +9,13 @@ import numpy as np
 import pytest
 
 from analyticdag import AnalyticDAG, Knowledge
+from analyticdag.cli.answer import answer
+from analyticdag.effects import effects, joint_effect, total_effect
+from analyticdag.effects.effect import LevelEffect, level_of_column
 from analyticdag.errors import AnalyticDAGError, DataWarning, InputError, ParameterError
 from analyticdag.io import load_run, record_of, save_run
+from analyticdag.report import render_report
+from analyticdag.stability import bootstrap_effects
 
 pandas = pytest.importorskip("pandas")
 N = 2000
@@ -210,3 +215,52 @@ def test_the_level_that_is_left_keeps_its_word() -> None:
     with pytest.warns(DataWarning, match="constant"):
         model = AnalyticDAG(n_jobs=1, missing="drop").fit(table)
     assert set(model.sample(5).colour) == {"green"}
+
+
+def test_an_effect_on_a_yes_no_column_names_the_level_that_is_counted(
+    model: AnalyticDAG, plain: AnalyticDAG
+) -> None:
+    for fitted in (model, plain):
+        effect = total_effect(fitted, "price", "bought")
+        assert effect.outcome_level == "yes"
+        assert effect.value < 0.0  # whatever is dearer is bought less often
+        assert "] in the share of yes (bought)" in str(effect)
+        assert {row.outcome_level for row in effects(fitted, on="bought")} == {"yes"}
+        assert joint_effect(fitted, ["price"], "bought").outcome_level == "yes"
+        assert total_effect(fitted, "bought", "spent").outcome_level == ""
+    by_level = total_effect(model, "colour", "bought")
+    assert {one.outcome_level for one in by_level.levels} == {"yes"}
+    assert "in the share of yes (bought)" in str(by_level)
+    assert "in the share of red (colour)" in total_effect(model, "size", "colour").of_level(
+        LevelEffect("", "", "red", 0.1, 0.1, 0.0, 0.2), {}
+    )
+
+
+def test_a_missed_link_to_a_yes_no_column_names_its_level(plain: AnalyticDAG) -> None:
+    effect = total_effect(plain, "size", "bought")
+    assert effect.missed is not None
+    assert effect.sentence().endswith("] in the share of yes (bought)")
+
+
+def test_averaged_effects_name_the_level_that_is_counted() -> None:
+    table = SHOP[["price", "bought", "spent"]]
+    known = Knowledge(tiers=[["price"], ["bought"], ["spent"]])
+    rows = bootstrap_effects(AnalyticDAG(knowledge=known), table, 2)
+    assert {row.outcome_level for row in rows if row.outcome == "bought"} == {"yes"}
+    assert {row.outcome_level for row in rows if row.outcome != "bought"} == {""}
+
+
+def test_lists_of_links_say_which_level_a_sign_is_about(plain: AnalyticDAG) -> None:
+    run = record_of(plain)
+    said = "For a yes/no variable a sign is about one level: yes (bought)."
+    assert said in answer(run)
+    page = render_report(run)
+    assert said in page
+    assert "Yes/no variables (bought: yes = 1) count as 0 and 1" in page
+    numbers = AnalyticDAG().fit(SHOP[["price", "spent"]])
+    assert not any("yes/no" in text for text in answer(record_of(numbers)))
+
+
+def test_a_level_called_as_its_column_is_named_once() -> None:
+    assert level_of_column("died", "died") == "died"
+    assert level_of_column("yes", "smoker") == "yes (smoker)"

@@ -12,6 +12,7 @@ from analyticdag.cli.progress import Talk, line
 from analyticdag.effects.effect import HIDDEN, one_line
 from analyticdag.io.run import EdgeRecord, SavedRun
 from analyticdag.report.cautions import explained, in_short, urgent, warnings_of
+from analyticdag.report.discrete import sign_note
 from analyticdag.report.text import (
     count,
     is_judged,
@@ -105,7 +106,8 @@ def answer(run: SavedRun) -> list[str]:
     head = f"{count(run.n_nodes, 'variable')}, {count(len(run.edges), 'link')}"
     rest = len(run.edges) - SHOWN
     more = [f"  and {count(rest, 'weaker one')} (edges.csv has all)"] if rest > 0 else []
-    return [head, *_table(run), *more, *sentences(run)]
+    signs = list(filter(None, [sign_note(run)]))
+    return [head, *_table(run), *more, *signs, *sentences(run)]
 
 
 def _table(run: SavedRun) -> list[str]:

@@ -97,10 +97,12 @@ def _units(saved: SavedRun, given: list[str]) -> dict[Hashable, str]:
 
 
 def _joint_words(joint: JointEffect, units: Mapping[Any, str]) -> Iterator[str]:
-    from analyticdag.effects.effect import change, pairs_text
+    from analyticdag.effects.effect import change, level_of_column, pairs_text
 
-    unit = units.get(joint.outcome, "")
-    yield f"on {joint.outcome}{f' ({unit})' if unit else ''}, with the other causes held fixed:"
+    on = f"{joint.outcome} ({units[joint.outcome]})" if joint.outcome in units else joint.outcome
+    if joint.outcome_level:
+        on = f"the share of {level_of_column(joint.outcome_level, joint.outcome)}"
+    yield f"on {on}, with the other causes held fixed:"
     for k, cause in enumerate(joint.causes):
         low, high = joint.intervals[k]
         if joint.zero_share[k] == 1.0:

@@ -75,7 +75,7 @@ def _rows(
         LevelEffect(
             cause_level=causes[a] if causes else "",
             reference=causes[-1] if causes else "",
-            outcome_level=outcomes[b] if outcomes else "",
+            outcome_level=outcomes[b] if outcomes else known.counted_level(y),
             smallest=float(values[:, a, b].min()),
             largest=float(values[:, a, b].max()),
             low=float(lows[:, a, b].min()),

@@ -81,6 +81,7 @@ class Effect:
     levels : of or on a category, what each of its levels does, or what becomes of its share; the
         effect then has no other value.
     step : the two levels of a yes/no cause: one more unit is the first instead of the second.
+    outcome_level : the level of a yes/no outcome whose share changes; empty of any other outcome.
     bounded : True where there were too many open edges to list values: `interval` is a bound.
     missed : where no path leads to the outcome, what a link would carry by least squares on the
         cause and the outcome's other causes: the search did not find enough evidence for one. None
@@ -114,6 +115,7 @@ class Effect:
     hidden: tuple[tuple[Hashable, Hashable], ...] = ()
     levels: tuple[LevelEffect, ...] = ()
     step: tuple[str, str] = ("", "")
+    outcome_level: str = ""
     missed: Possible | None = None
     leads_back: bool = False
 
@@ -136,14 +138,13 @@ class Effect:
 
     def _sentence(self, named: Mapping[Hashable, str]) -> str:
         if self.is_nowhere:
-            return f"{self._no_path()}, so no effect if the graph is right{self._missed()}"
+            return f"{self._no_path()}, so no effect if the graph is right{self._missed(named)}"
         if self.levels:
             most = max(self.levels, key=lambda one: abs(one.smallest + one.largest))
             many = f" (the largest of {len(self.levels)})" if len(self.levels) > 1 else ""
             return f"{self.of_level(most, named)}{many}{self._crossing()}"
         head = f"{change(self.cause, *self.step, named)} → "
-        tail = f" {named[self.outcome]} of {self.outcome}" if self.outcome in named else ""
-        tail = tail or f" in {self.outcome}"
+        tail = f" {self._counted_in(self.outcome_level, named)}"
         low, high = self.interval
         if self.value is not None:
             return f"{head}{self.value:+.4g} [{low:.4g}, {high:.4g}]{tail}{self._crossing()}"
@@ -158,28 +159,32 @@ class Effect:
         back = f", which leads from {self.outcome} to {self.cause}" if self.leads_back else ""
         return f"no path from {self.cause} to {self.outcome} in this graph{back}"
 
-    def _missed(self) -> str:
+    def _missed(self, named: Mapping[Hashable, str]) -> str:
         if self.missed is None:
             return ""
         low, high = self.missed.interval
+        counted = f" {self._counted_in(self.outcome_level, named)}" if self.outcome_level else ""
         return (
             f"; with a link that the search may have missed: "
-            f"{self.missed.value:+.4g} [{low:.4g}, {high:.4g}]"
+            f"{self.missed.value:+.4g} [{low:.4g}, {high:.4g}]{counted}"
         )
 
     def of_level(self, one: LevelEffect, units: Mapping[Hashable, str]) -> str:
         """Say what one level of a category does, or what becomes of its share."""
         levels = (one.cause_level, one.reference) if one.cause_level else self.step
         head = change(self.cause, *levels, units)
-        tail = f"in {self.outcome}"
-        if one.outcome_level:
-            tail = f"in the share of {self.outcome}: {one.outcome_level}"
-        elif self.outcome in units:
-            tail = f"{units[self.outcome]} of {self.outcome}"
+        tail = self._counted_in(one.outcome_level, units)
         value = f"{one.smallest:+.4g}"
         if one.largest - one.smallest > 1e-9 * max(abs(one.largest), abs(one.smallest)):
             value += f" to {one.largest:+.4g}"
         return one_line(f"{head} → {value} [{one.low:.4g}, {one.high:.4g}] {tail}")
+
+    def _counted_in(self, level: str, units: Mapping[Hashable, str]) -> str:
+        """Say what a value counts: the share of a level, or units of the outcome."""
+        if level:
+            return f"in the share of {level_of_column(level, self.outcome)}"
+        unit = units.get(self.outcome)
+        return f"{unit} of {self.outcome}" if unit else f"in {self.outcome}"
 
     def _values(self) -> str:
         return ", ".join(f"{value:.4g}" for value in self.possible)
@@ -202,6 +207,11 @@ def change(cause: Hashable, to: str, since: str, units: Mapping[Hashable, str]) 
     if to or since:
         return f"{cause}: {to} instead of {since}"
     return f"one more {units.get(cause, 'unit')} of {cause}"
+
+
+def level_of_column(level: str, column: Hashable) -> str:
+    """Name a level with its column, if that has not the same name: "yes (smoker)"."""
+    return level if level == str(column) else f"{level} ({column})"
 
 
 def one_line(text: str) -> str:

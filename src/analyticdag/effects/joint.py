@@ -33,6 +33,7 @@ class JointEffect:
         where they are too many to count.
     open_edges : pairs at the causes that would have to be settled; empty where identified.
     steps : for each cause, the two levels of a yes/no column that one more unit stands for.
+    outcome_level : the level of a yes/no outcome whose share changes; empty of any other outcome.
     """
 
     causes: tuple[Hashable, ...]
@@ -46,6 +47,7 @@ class JointEffect:
     open_edges: tuple[tuple[Hashable, Hashable], ...]
     level: float
     steps: tuple[tuple[str, str], ...] = ()
+    outcome_level: str = ""
 
 
 def joint_effect(
@@ -95,6 +97,7 @@ def joint_effect(
         open_edges=() if one else known.open_pairs(nodes),
         level=level,
         steps=tuple(map(known.step, nodes)),
+        outcome_level=known.counted_level(y),
     )
 
 

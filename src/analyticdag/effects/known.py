@@ -24,7 +24,7 @@ from analyticdag.effects.levels import LevelColumns, LevelEquations
 from analyticdag.errors import InputError, ParameterError
 from analyticdag.graphs.cpdag import count_members, member_of, open_edges, orientations
 from analyticdag.moments import Moments
-from analyticdag.tables.recipe import COUNTS, Column, Kind
+from analyticdag.tables.recipe import COUNTS, Column
 
 # With more open edges than this, 2^10 orientations or more are possible: too many to list.
 MOST_OPEN = 10
@@ -207,10 +207,13 @@ class Known:
 
     def step(self, node: int) -> tuple[str, str]:
         """Return the two levels of a yes/no column, from which one more unit leads to which."""
-        column = self.columns[node] if self.columns else None
-        if column is None or column.kind != Kind.YES_NO or len(column.levels) != 2:
+        if not self.counted_level(node):
             return "", ""
-        return column.levels[1], column.levels[0]
+        return self.counted_level(node), self.columns[node].levels[0]
+
+    def counted_level(self, node: int) -> str:
+        """Return the level of a yes/no column whose share its mean is; empty of any other."""
+        return self.columns[node].counted if self.columns else ""
 
     def open_at(self, node: int) -> list[int]:
         """Return the nodes that share an open edge with `node`."""

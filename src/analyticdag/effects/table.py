@@ -25,7 +25,8 @@ class EffectRow(NamedTuple):
     many to count. `hidden`: whether a pair on the way looks as if it had a common cause that was
     not measured.
     Of or on a category there is a line for each level: `cause_level` instead of `reference`, and
-    what becomes of the share of `outcome_level`. A yes/no cause has these two levels as well.
+    what becomes of the share of `outcome_level`. A yes/no cause has these two levels as well, and a
+    yes/no outcome the level whose share changes.
     """
 
     cause: Hashable
@@ -106,6 +107,7 @@ def _of_number(known: Known, x: int, outcomes: list[int], level: float) -> Itera
                 hidden=bool(known.hidden_pairs) and bool(known.hidden_between(x, y)),
                 cause_level=to,
                 reference=since,
+                outcome_level=known.counted_level(y),
             )
 
 
@@ -152,5 +154,13 @@ def _bounded(known: Known, x: int, y: int, level: float) -> EffectRow:
     ends = (low, high, low, high)
     closest, share, hidden = 0.0, float("nan"), bool(effect.hidden)
     return EffectRow(
-        effect.cause, effect.outcome, *ends, closest, False, share, hidden, *effect.step
+        effect.cause,
+        effect.outcome,
+        *ends,
+        closest,
+        False,
+        share,
+        hidden,
+        *effect.step,
+        effect.outcome_level,
     )

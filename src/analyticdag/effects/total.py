@@ -70,6 +70,7 @@ def _summary(known: Known, x: int, y: int, neighbours: list[int], level: float) 
         unit=unit,
         hidden=known.hidden_between(x, y),
         step=known.step(x),
+        outcome_level=known.counted_level(y),
         **members(known.counts((x,) if neighbours else ()), reached),
         **({} if one is None else _split(known, every[0], x, y)),
         **({} if any(reached) else _without_path(known, every[0], x, y, level)),
@@ -153,6 +154,7 @@ def _bound(known: Known, x: int, y: int, neighbours: list[int], level: float) ->
         unit=unit,
         hidden=known.hidden_between(x, y),
         step=known.step(x),
+        outcome_level=known.counted_level(y),
     )
 
 

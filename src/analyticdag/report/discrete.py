@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from analyticdag._tables import first_few
 from analyticdag.drawing.picture import short_label
+from analyticdag.effects.effect import level_of_column
 from analyticdag.io.run import EdgeRecord, SavedRun
 from analyticdag.report.text import is_counted, is_line, link, listing
-from analyticdag.tables.recipe import Kind
+from analyticdag.tables.recipe import Column, Kind
 
 # Levels that the table of columns lists.
 LISTED = 8
 _MEANING = {
     Kind.YES_NO: "Yes/no variables ({names}) count as 0 and 1: a weight on one is the change of "
-    "its share for one more unit of the cause, one from it the difference between its two values.",
+    "the share of its 1 for one more unit of the cause, one from it the difference between its two "
+    "values.",
     Kind.ORDERED: "Ordered variables ({names}) count as 0, 1, 2, …: a weight is per level.",
     Kind.CATEGORY: "A link of a category ({names}) has a strength between 0 and 1 for a weight, "
     "and no sign; what each level does, beside its most frequent one, stands below.",
@@ -32,13 +34,32 @@ def weight_notes(run: SavedRun) -> list[str]:
     if run.look is None:
         return []
     linked = {run.names[k] for edge in run.edges for k in (edge.source, edge.target)}
-    kind_of = dict(zip(run.look.recipe.names, run.look.recipe.kinds, strict=True))
+    columns = [column for column in run.look.columns if column.name in linked]
     notes = []
     for kind, meaning in _MEANING.items():
-        names = [name for name in run.names if name in linked and kind_of.get(name) == kind]
+        names = [_with_its_one(column) for column in columns if column.kind == kind]
         if names:
             notes.append(meaning.format(names=listing(names)))
     return notes
+
+
+def _with_its_one(column: Column) -> str:
+    return f"{column.name}: {column.counted} = 1" if column.counted else column.name
+
+
+def sign_note(run: SavedRun) -> str:
+    """Say which level of each yes/no variable a sign is about; nothing where none has a sign."""
+    signed = (edge for edge in run.edges if not (is_line(run, edge) or edge.parts))
+    ends = {run.names[k] for edge in signed for k in (edge.source, edge.target)}
+    columns = () if run.look is None or is_counted(run) else run.look.columns
+    told = [
+        level_of_column(column.counted, column.name)
+        for column in columns
+        if column.counted and column.name in ends
+    ]
+    if not told:
+        return ""
+    return f"For a yes/no variable a sign is about one level: {listing(told)}."
 
 
 def level_counts(run: SavedRun) -> list[str]:

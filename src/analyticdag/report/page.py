@@ -27,7 +27,7 @@ from analyticdag.io.run import EdgeRecord, SavedRun
 from analyticdag.io.state import RungRecord
 from analyticdag.report.answers import answers
 from analyticdag.report.cautions import explained, in_short, urgent, warnings_of
-from analyticdag.report.discrete import level_counts, part_lines, weight_notes
+from analyticdag.report.discrete import level_counts, part_lines, sign_note, weight_notes
 from analyticdag.report.plots import (
     BOTTOM,
     HEIGHT,
@@ -118,6 +118,7 @@ def _context(run: SavedRun, picture: Picture) -> dict[str, Any]:
         "rows": _rows(run),
         "standardized": any(edge.standardized is not None for edge in run.edges),
         "weight_notes": weight_notes(run),
+        "sign_note": sign_note(run),
         "parts": part_lines(run),
         "level_counts": level_counts(run),
         "urgent": urgent(run),

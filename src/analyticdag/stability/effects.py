@@ -42,7 +42,7 @@ class AveragedEffect(NamedTuple):
     n_resamples : how many resamples could be used; in the others open edges were too many to list,
         or a level had no rows.
     cause_level, reference : of a category, the level and the one that it is compared with.
-    outcome_level : of a category, the level whose share changes.
+    outcome_level : of a category, and of a yes/no column, the level whose share changes.
     """
 
     cause: Hashable
@@ -85,9 +85,10 @@ def bootstrap_effects(
         warnings.simplefilter("ignore", AnalyticDAGWarning)
         found = list(each(effects, single, data, scheme, range(n_resamples), processes))
     table = data[0]
-    levels = _levels(values, table.recipe if isinstance(table, NamedColumns) else None)
+    recipe = table.recipe if isinstance(table, NamedColumns) else None
+    levels, counted = _levels(values, recipe), _counted(recipe, len(names))
     rows = [
-        row
+        row._replace(outcome_level=row.outcome_level or counted[y])
         for x, y in found[0]
         for row in _told(
             names[x], names[y], [one[x, y] for one in found], (levels[x], levels[y]), level
@@ -104,6 +105,13 @@ def _levels(values: FloatArray, recipe: Recipe | None) -> list[tuple[str, ...]]:
         return [("",)] * values.shape[1]
     taken = [column for column in recipe.columns if column.taken]
     return [_by_frequency(column, own) for column, own in zip(taken, values.T, strict=True)]
+
+
+def _counted(recipe: Recipe | None, n_columns: int) -> list[str]:
+    """Return of yes/no columns the level that counts; of others nothing."""
+    if recipe is None:
+        return [""] * n_columns
+    return [column.counted for column in recipe.columns if column.taken]
 
 
 def _by_frequency(column: Column, values: FloatArray) -> tuple[str, ...]:

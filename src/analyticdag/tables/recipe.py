@@ -104,6 +104,11 @@ class Column:
         words = [code for code in self.na if as_number(code) is None]
         return not self.coded and self.decimal == "." and not words
 
+    @property
+    def counted(self) -> str:
+        """The level that is 1 in a yes/no column in words; empty of any other column."""
+        return self.levels[1] if self.kind == Kind.YES_NO and len(self.levels) == 2 else ""
+
     def scored(self, codes: FloatArray) -> FloatArray:
         """Return the scores of codes, NaN for NaN."""
         seen = np.where(np.isnan(codes), 0.0, codes).astype(np.int64)
