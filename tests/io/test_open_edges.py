@@ -199,7 +199,11 @@ def test_an_arrow_by_the_noise_says_why_it_has_no_share(run: SavedRun) -> None:
     )
     lines = answer(replace(run, edges=edges))
     assert (
-        sum(bool(re.search(r" 97 % {12}\(arrow by the shape of noise, m", t)) for t in lines) == 2
+        sum(
+            bool(re.search(r" 97 % {12}\(arrow by the shape of noise, by 4\.1 st", t))
+            for t in lines
+        )
+        == 2
     )
 
 

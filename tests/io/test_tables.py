@@ -62,6 +62,12 @@ def test_a_name_may_hold_the_delimiter_quotes_and_line_breaks() -> None:
         ("a,a\n1,2\n", r"more than one column is named \['a'\]; rename"),
         ("a,\n1,2\n", "column 2 has no name; give it one"),
         (",a\n7,1\n9,2\n", "column 1 has no name; give it one"),
+        (
+            "Dear Sir,\nhere it is,\nYours,\n",
+            "not look like a table: .* column 2 has no name; pass a",
+        ),
+        ("Dear Sir, hello\nhere it is indeed.\nYours\n", "not look like a table: .* 2 of 2 rows"),
+        ("a,b\nx,y\nx\ny,y\n", "row 3 has 1 cells and the header 2; check the delimiter"),
         ("a,b\nx,2\n" + '"' + "y" * 200_000 + '",3\n', "field larger than field limit"),
         (b"a,b\n1,2\n\xe9,3\n", r"not UTF-8 text \(row 3\); save it as"),
         (b"PAR1 and then nothing of the kind", "cannot be read as Parquet"),

@@ -121,7 +121,7 @@ def test_a_stray_text_ends_in_one_list_with_the_command_that_settles_it(
     code, _, err = command("fit", table)
     assert code == 2
     assert "column 'age' holds the text 'about 50' in row 6 (1 of " in err
-    assert "column 'sbp' holds the text 'high' in row 11" in err
+    assert err.count("column 'sbp' holds the text 'high' in row 11") == 1
     words = shlex.split(re.search(r"to say all of this yourself: analyticdag (.*)", err)[1])  # type: ignore[index]
     assert words[words.index("age=number") - 1] == "--kind"
     assert command(*words)[0] == 0

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import importlib
 import io
 import lzma
+import re
 import sys
 import zipfile
 from pathlib import Path
@@ -15,7 +17,8 @@ import pytest
 
 from analyticdag.errors import DataError, MissingDependencyError
 from analyticdag.io import read_table
-from analyticdag.tables.files import read_cells
+from analyticdag.tables.batches import cell_batches
+from analyticdag.tables.files import read_cells, unreadable
 
 CSV = "a,b,sex\n1.5,2,f\n3,5,m\n,7,f\n4.5,11,m\n"
 VALUES = [[1.5, 2, 0], [3, 5, 1], [np.nan, 7, 0], [4.5, 11, 1]]
@@ -156,6 +159,26 @@ def test_damaged_files_are_refused(tmp_path: Path, name: str, content: bytes, wh
     (tmp_path / name).write_bytes(content)
     with pytest.raises(DataError, match=what):
         read_cells(tmp_path / name)
+
+
+def test_a_folder_of_feather_files_is_read_as_such(tmp_path: Path) -> None:
+    feather = pytest.importorskip("pyarrow.feather")
+    table = importlib.import_module("pyarrow").table({"a": [1.5, 2.5, 4.0], "b": [2.0, 1.0, 7.0]})
+    feather.write_feather(table, tmp_path / "one.feather")
+    feather.write_feather(table, tmp_path / "two.arrow")
+    assert sum(map(len, cell_batches(tmp_path))) == 6
+    whole = (tmp_path / "one.feather").read_bytes()
+    (tmp_path / "one.feather").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(DataError, match=r"cannot be read as feather .*one\.feather") as told:
+        list(cell_batches(tmp_path))
+    assert re.search(r"( …|\w[.?']?)\); write it again$", str(told.value))
+
+
+def test_a_long_reason_ends_between_words() -> None:
+    told = str(unreadable("x", "Feather", ValueError("no\nmagic bytes " * 30)))
+    assert re.fullmatch(
+        r"x cannot be read as Feather \((no |magic |bytes )+…\); write it again", told
+    )
 
 
 def test_what_unpacks_to_more_than_memory_is_refused(

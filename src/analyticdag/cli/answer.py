@@ -161,5 +161,5 @@ def _by_noise(edge: EdgeRecord) -> str:
     """Say why an arrow that the shapes of the noise fixed has no share: the score cannot tell."""
     if not is_judged(edge) or edge.direction_probability is not None:
         return ""
-    margin = "" if edge.margin is None else f", margin {edge.margin:.1f}"
+    margin = "" if edge.margin is None else f", by {edge.margin:.1f} standard errors"
     return f"arrow by the shape of noise{margin}"

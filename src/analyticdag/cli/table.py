@@ -95,7 +95,8 @@ class Asked:
             f"note: the table has {look.n_rows} rows and {len(look.columns)} columns; {taken} are "
             "taken as variables",
         )
-        for what, done in grouped(look.decisions):
+        # What is undecided is said by the refusal that follows.
+        for what, done in grouped([one for one in look.decisions if not one.undecided]):
             line(self.talk, f"note: {what}: {done}")
         if look.gaps and self.rule != "error":
             line(self.talk, f"note: {gap_line(look, self.rule)}")

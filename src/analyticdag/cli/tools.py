@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
     from analyticdag.effects import GraphCheck
+    from analyticdag.metrics import Difference
 _LISTED = 20
 
 
@@ -86,12 +87,19 @@ def compare_command(
         line(Console(), json.dumps({**measures, "differences": listed}))
         return
     line(Console(), f"{estimated} against {true}")
+    _tell_differences(differing)
     table = Table(show_header=False)
     table.add_column("measure")
     table.add_column("value", justify="right")
     for name, value in measures.items():
         table.add_row(name, "–" if value is None else f"{value:.4g}")
     Console(highlight=False).print(table)
+
+
+def _tell_differences(differing: list[Difference]) -> None:
+    """List the links that differ, which is what to look at; the measures stand below."""
+    if not differing:
+        line(Console(), "no link differs")
     for one in differing:
         words = one.estimated if one.kind == "extra" else one.true
         instead = f", here {one.estimated}" if one.kind in ("reversed", "unoriented") else ""

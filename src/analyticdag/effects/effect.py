@@ -249,10 +249,13 @@ def _about(effect: Effect) -> Iterator[str]:
         yield from _adjustment(effect)
         return
     if effect.n_members is not None:
-        none = f"no effect of {effect.cause} on {effect.outcome} in {effect.n_zero} of the "
-        some = f"an effect of {effect.cause} on {effect.outcome} in all "
-        fit = f"{effect.n_members} graphs that fit equally well"
-        yield (none if effect.n_zero else some) + fit
+        pair, n_zero = f"{effect.cause} on {effect.outcome}", effect.n_zero
+        has = f"{n_zero} {'has' if n_zero == 1 else 'have'} no effect of {pair}"
+        yield (
+            f"of the {effect.n_members} graphs that fit equally well "
+            f"{has if n_zero else f'all have an effect of {pair}'} (a count of graphs, which is no "
+            "probability)"
+        )
     yield f"{_settled_by(effect)} (fit again with --knowledge)"
 
 
@@ -280,6 +283,7 @@ def _adjustment(effect: Effect) -> Iterator[str]:
         ", ".join(map(str, chosen or ())) or "nothing"
         for chosen in (effect.adjustment_set, effect.minimal_adjustment_set)
     )
-    yield f"a regression of {effect.outcome} on {effect.cause} should adjust for: {best}"
+    yield f"a regression of {effect.outcome} on {effect.cause} should adjust for {best}"
     if least != best:
-        yield f"the least it can adjust for: {least}"
+        others = "without adjusting for anything" if least == "nothing" else f"with {least} alone"
+        yield f"it is right {others} too, but then its error is larger as a rule"

@@ -32,6 +32,7 @@ from analyticdag.tables.files import (
     refuse_address,
     refuse_long_texts,
     refuse_many_cells,
+    unreadable,
 )
 from analyticdag.tables.look import Look, check_names, look_at
 from analyticdag.tables.python import frame_to_read, recipe_for
@@ -157,11 +158,18 @@ def cell_batches(path: Path, numbers: Collection[str] = ()) -> Iterator[Cells]:
         raise DataError(f"there is no file {str(path)!r}; check the path")
     suffix = path.suffix.lower()
     if is_folder(path) or suffix in _ARROW:
-        yield from _arrow_batches(path, _ARROW.get(suffix, "parquet"))
+        yield from _arrow_batches(path, _ARROW.get(suffix) or _kind_inside(path))
     elif suffix in _TEXT:
         yield from text_batches(path, numbers=numbers)
     else:
         yield read_cells(path)[0]
+
+
+def _kind_inside(folder: Path) -> str:
+    """Return the format of the files in a folder, by their names."""
+    suffixes = (file.suffix.lower() for file in folder.rglob("*"))
+    kinds = {_ARROW[suffix] for suffix in suffixes if suffix in _ARROW}
+    return "feather" if kinds == {"feather"} else "parquet"
 
 
 def _arrow_batches(path: Path, kind: str) -> Iterator[Cells]:
@@ -174,10 +182,7 @@ def _arrow_batches(path: Path, kind: str) -> Iterator[Cells]:
     except (ValueError, OSError, TypeError) as error:  # pyarrow's errors are these
         if isinstance(error, DataError):
             raise
-        reason = " ".join(str(error).split())[:200]
-        raise DataError(
-            f"{path.name} cannot be read as {kind} ({reason}); write it again"
-        ) from error
+        raise unreadable(path.name, kind, error) from error
 
 
 def _record_batches(path: Path, kind: str) -> Iterator[Any]:

@@ -26,6 +26,7 @@ import json
 import lzma
 import re
 import tempfile
+import textwrap
 import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -38,6 +39,7 @@ from analyticdag.tables.cells import Cells
 from analyticdag.tables.text import delimited
 
 _T = TypeVar("_T")
+_MOST_REASON = 200
 READ = "CSV, TSV, JSON lines, Parquet, Feather, Excel (.xlsx), Stata and SPSS files"
 # A packed file may hold next to nothing: so many cells (200 MB in memory) or bytes in any case, and
 # so many for each of its own bytes. Numbers that differ take a bit at least, eight cells a byte.
@@ -141,8 +143,13 @@ def _attempt(read: Callable[[bytes], _T], raw: bytes, name: str, what: str) -> _
     except (DataError, MissingDependencyError):
         raise
     except Exception as error:
-        reason = " ".join(str(error).split())[:200]
-        raise DataError(f"{name} cannot be read as {what} ({reason}); write it again") from error
+        raise unreadable(name, what, error) from error
+
+
+def unreadable(name: str, what: str, error: Exception) -> DataError:
+    """Return the refusal of a file, with the first words of what somebody else's code said."""
+    reason = textwrap.shorten(str(error), _MOST_REASON, placeholder=" …")
+    return DataError(f"{name} cannot be read as {what} ({reason}); write it again")
 
 
 def _refuse_other(raw: bytes, name: str, suffix: str) -> None:

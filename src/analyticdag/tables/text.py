@@ -57,6 +57,7 @@ def delimited(raw: bytes, name: str, above: int = 0) -> Cells:
         header = ["row names", *header]
     kept = [k for k, row in enumerate(rows) if len(row) == len(header) or row[0][:1] != "#"]
     rows, numbers = [rows[k] for k in kept], [numbers[k] for k in kept]
+    _refuse_no_table(name, header, rows)
     _refuse_ragged(rows, len(header), numbers)
     columns = tuple(zip(*rows, strict=True))
     cells = Cells(tuple(header), columns, numbers, notes, decimal_comma=delimiter in (";", BLANK))
@@ -238,6 +239,23 @@ def _counts(column: Sequence[str]) -> bool:
     except ValueError:
         return False
     return numbers in (list(range(len(numbers))), list(range(1, len(numbers) + 1)))
+
+
+def _refuse_no_table(name: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Refuse a text, such as a letter, in which neither rows nor cells are those of a table."""
+    n_other = sum(len(row) != len(header) for row in rows)
+    unnamed = list(header).index("") + 1 if "" in header else 0
+    if not unnamed and 2 * n_other <= len(rows):
+        return
+    styles = (Style("."), Style(","))
+    if any(style.read(cell) is not None for row in rows for cell in row for style in styles):
+        return
+    odd = f"{n_other} of {len(rows)} rows have not as many cells as the first"
+    raise DataError(
+        f"{name} does not look like a table: no cell is a number, and "
+        f"{f'column {unnamed} has no name' if unnamed else odd}; pass a table with a header and "
+        "rows of cells"
+    )
 
 
 def _refuse_ragged(rows: Sequence[Sequence[str]], width: int, numbers: Sequence[int]) -> None:
