@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from analyticdag._arrays import array_namespace, as_square_matrix, host_view, identity, like, quiet
-from analyticdag._compiled import flat
+from analyticdag._compiled import flat, readable
 from analyticdag._constraint.kernels import order_gradient, times_transposed
 from analyticdag._terms import Term
 from analyticdag._typing import Array, IntArray
@@ -131,7 +131,7 @@ class Acyclicity:
 
     def _by_components(self, W: np.ndarray[Any, Any]) -> tuple[float, np.ndarray[Any, Any]]:
         """h and its gradient where the CPU can read W: cyclic components only."""
-        W = np.ascontiguousarray(W)
+        W = readable(W)
         members, starts = cyclic_members(W)
         if len(starts) == 2 and len(members) == len(W) > _SMALL:
             return self._component(W)

@@ -143,3 +143,20 @@ def test_library_inverse_of_other_arrays() -> None:
     expected, slope = Acyclicity(Inverse()).value_and_gradient(W)
     assert float(value) == pytest.approx(expected)
     np.testing.assert_allclose(to_numpy(gradient), slope)
+
+
+def locked(array: np.ndarray) -> np.ndarray:
+    """A copy that cannot be written, as a file in memory cannot."""
+    array = array.copy()
+    array.flags.writeable = False
+    return array
+
+
+@pytest.mark.parametrize("name", ["order-1", "order-2", "order-3", "exponential"])
+@pytest.mark.parametrize("d", [2, 200])  # one compiled call, and one component after the other
+def test_a_matrix_that_cannot_be_written(name: str, d: int) -> None:
+    W = np.random.default_rng(d).normal(size=(d, d)) / (2 * d)
+    h = Acyclicity(named(name))
+    value, gradient = h.value_and_gradient(locked(W))
+    assert value == h.value(W)
+    np.testing.assert_array_equal(gradient, h.gradient(W))

@@ -164,3 +164,12 @@ def test_records_show_the_s_that_was_used() -> None:
     assert s == pytest.approx(0.97 + 0.2)
     np.testing.assert_allclose(gradient, push_of(constraint, W, SHORT_SERIES)(W), rtol=1e-6)
     assert h == pytest.approx(Acyclicity(constraint.function.scaled(s)).value(W))
+
+
+@pytest.mark.parametrize("name", ["order-2", "exponential"])
+def test_a_matrix_that_cannot_be_written(name: str) -> None:
+    W = weights(0.5)
+    push = push_of(Acyclicity(named(name)), W, None)
+    expected = push(W)
+    W.flags.writeable = False
+    np.testing.assert_array_equal(push(W), expected)

@@ -28,7 +28,7 @@ import numpy as np
 from analyticdag._typing import Array
 from analyticdag.errors import ParameterError
 
-__all__ = ["build_in", "compiled_first", "flat"]
+__all__ = ["build_in", "compiled_first", "flat", "readable"]
 
 VARIABLE = "ANALYTICDAG_KERNELS"
 # From the fastest to the one that always runs. "v3" is x86-64-v3: processors with AVX2 and FMA,
@@ -73,6 +73,14 @@ def flat(array: Array) -> Array:
     if not array.flags.c_contiguous:
         raise ValueError("a kernel was given an array that is not contiguous")
     return array.reshape(-1)
+
+
+def readable(array: Array) -> Array:
+    """The array as a kernel can read it: contiguous, and writable, as every vector of a kernel is.
+
+    Arrays in read-only memory, such as a mapped file, are copied.
+    """
+    return np.require(array, requirements=["C", "W"])
 
 
 def _is_v3() -> bool:

@@ -26,7 +26,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from array_api_compat import is_numpy_array
 
-from analyticdag._compiled import flat
+from analyticdag._compiled import flat, readable
 from analyticdag._constraint.kernels import times_transposed
 from analyticdag._typing import Array
 from analyticdag.acyclicity import Acyclicity
@@ -111,7 +111,7 @@ def _power(M: _Matrix, n: int, spare: list[_Matrix]) -> _Matrix:
 
 def _times_transposed(W: _Matrix, P: _Matrix, factor: float) -> _Matrix:
     """Return factor·W∘Pᵀ."""
-    W = np.ascontiguousarray(W)
+    W = readable(W)
     result = np.empty_like(W)
     times_transposed(flat(W), flat(P), len(W), factor, flat(result))
     return result

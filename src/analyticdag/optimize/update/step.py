@@ -10,7 +10,7 @@ import math
 import numpy as np
 from array_api_compat import array_namespace, is_numpy_array
 
-from analyticdag._compiled import flat
+from analyticdag._compiled import flat, readable
 from analyticdag._typing import Array
 from analyticdag.optimize.update.kernels import average, move
 
@@ -122,4 +122,4 @@ def update_of(
 
 def _vector(array: Array) -> Array:
     """Return all entries in order, copied where a loss or a caller has them otherwise."""
-    return np.ascontiguousarray(array, dtype=np.float64).reshape(-1)
+    return flat(readable(np.asarray(array, dtype=np.float64)))
