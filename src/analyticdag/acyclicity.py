@@ -14,10 +14,14 @@ answer is computed depends on the matrix:
 and a component, or the whole matrix, is evaluated in ``_whole``: as it is (order-k on the CPU:
 elimination works in any scaling), and otherwise, or where that fails, rescaled by a diagonal matrix
 (``_in_benign_scaling``). A matrix for which both fail is outside the domain.
+
+W that is too uneven to be squared (1e100 beside 1e-170), or to be multiplied along its paths, is
+first rescaled by powers of two (``_rescaled``). Numbers of which that makes none are refused.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -35,6 +39,7 @@ from analyticdag.errors import DataError, OutsideDomainError, ParameterError
 from analyticdag.functions import AnalyticFunction, Truncated, as_function
 from analyticdag.matrix_functions import MatrixPieces, NotConvergentError, Shifted
 from analyticdag.spectral import (
+    balancing_exponents,
     cyclic_components,
     cyclic_members,
     dominance_scaling,
@@ -44,6 +49,11 @@ from analyticdag.spectral import (
 __all__ = ["Acyclicity"]
 
 _METHODS = ("auto", "lu", "doubling")
+# Sizes of entries between which a matrix is evaluated as it is.
+_EVEN = {
+    np.dtype(np.float64): (1e-50, 1e50),
+    np.dtype(np.float32): (1e-8, 1e8),
+}
 _SMALL = 128  # components up to this size go to the compiled kernel (measured)
 
 
@@ -67,7 +77,8 @@ class Acyclicity:
         """h(W); OutsideDomainError when rho(A) reaches the radius.
 
         A cycle whose weights, squared and multiplied, are below 1e-308 is lost to the numbers and
-        counts as zero; `graphs.is_dag` looks at which weights are there.
+        counts as zero (single precision on a device: 1e-38); `graphs.is_dag` looks at which
+        weights are there.
         """
         return self.value_and_gradient(W)[0]
 
@@ -81,9 +92,8 @@ class Acyclicity:
         host = host_view(W)
         if host is None:
             with quiet():
-                A = W * W
-            value, slope = self._whole(A)
-            return value, 2 * self._slope[0] * W * slope.T
+                value, slope = self._whole(W * W)
+                return _checked(value, 2 * self._slope[0] * W * slope.T)
         value, gradient = self._by_components(host)
         return _number_like(value, W), like(gradient, W)
 
@@ -149,10 +159,34 @@ class Acyclicity:
         return total, gradient
 
     def _component(self, W: np.ndarray[Any, Any]) -> tuple[float, np.ndarray[Any, Any]]:
+        """h and its gradient of one component, in whatever precision and scaling it needs."""
+        if _is_even(W):
+            try:
+                value, gradient = self._as_it_is(W)
+            except DataError:
+                pass  # an overflow
+            else:
+                # Without cycles worth a number; large entries may have hidden them from it.
+                is_zero = value == 0 and W.dtype == np.float64 and np.abs(W).max() <= 1
+                if _is_finite(value, gradient) and (value > 0 or is_zero):
+                    return value, gradient
+        if W.dtype == np.float64:
+            return self._rescaled(W)
+        value, gradient = self._component(W.astype(np.float64))
         with quiet():
-            A = W * W
-        value, slope = self._whole(A)
-        return float(value), _times_transposed(W, slope, 2 * self._slope[0])
+            return _checked(value, gradient.astype(W.dtype))
+
+    def _as_it_is(self, W: np.ndarray[Any, Any]) -> tuple[float, np.ndarray[Any, Any]]:
+        with quiet():
+            value, slope = self._whole(W * W)
+            return float(value), _times_transposed(W, slope, 2 * self._slope[0])
+
+    def _rescaled(self, W: np.ndarray[Any, Any]) -> tuple[float, np.ndarray[Any, Any]]:
+        """The same from D^-1 W D, which has the same h; D holds powers of two."""
+        exponents = balancing_exponents(W)
+        value, gradient = self._as_it_is(np.ldexp(W, exponents))
+        with quiet():
+            return _checked(value, np.ldexp(gradient, exponents))
 
     def _small_components(
         self,
@@ -166,9 +200,11 @@ class Acyclicity:
         largest = max((b - a for a, b in pairwise(starts.tolist())), default=0)
         if not order or self.method != "auto" or largest > _SMALL or W.dtype != np.float64:
             return None
+        if not _is_even(W):
+            return None
         scratch = np.empty(3 * largest**2)
         total = order_gradient(flat(W), len(W), flat(gradient), members, starts, s, order, scratch)
-        if total < 0:
+        if not (total > 0 and _is_finite(total, gradient)):
             gradient[:] = 0.0
             return None
         if coefficient != 1.0:
@@ -225,6 +261,27 @@ class Acyclicity:
         return DataError(
             f"f(A) overflows (rho(A) = {rho:g}); scale the weights down or use f.scaled(s)"
         )
+
+
+def _is_even(W: np.ndarray[Any, Any]) -> bool:
+    """Whether squares, and products of a few, of the entries of W keep their digits."""
+    smallest, largest = _EVEN[W.dtype]
+    size = np.abs(W)
+    even = np.count_nonzero((size > smallest) & (size < largest))
+    return even == np.count_nonzero(W)
+
+
+def _is_finite(value: float, gradient: np.ndarray[Any, Any]) -> bool:
+    """Whether both are numbers, whose squares are too."""
+    return math.isfinite(value) and math.isfinite(np.vdot(gradient, gradient))
+
+
+def _checked(value: Any, gradient: Array) -> tuple[Any, Array]:
+    """Both as they are, if they are numbers."""
+    xp = array_namespace(gradient)
+    if not (math.isfinite(float(value)) and bool(xp.all(xp.isfinite(gradient)))):
+        raise DataError("f(A) or its gradient overflows; scale the weights down or use f.scaled(s)")
+    return value, gradient
 
 
 def _times_transposed(

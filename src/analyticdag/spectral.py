@@ -17,7 +17,13 @@ from analyticdag._compiled import flat
 from analyticdag._constraint.kernels import tarjan
 from analyticdag._typing import Array, IntArray
 
-__all__ = ["cyclic_components", "cyclic_members", "dominance_scaling", "spectral_radius"]
+__all__ = [
+    "balancing_exponents",
+    "cyclic_components",
+    "cyclic_members",
+    "dominance_scaling",
+    "spectral_radius",
+]
 
 _MARGIN = 0.99  # room for rounding in a proof by strict inequality
 _TARGET = 0.9  # below _MARGIN, so that the steps towards it end with a proof
@@ -70,6 +76,37 @@ def dominance_scaling(A: Array, s: float) -> tuple[Array | None, bool]:
             if not bool(xp.all(xp.isfinite(image))):
                 break
     return None, False
+
+
+def balancing_exponents(W: np.ndarray[Any, Any]) -> IntArray:
+    """Whole numbers E with E_ij = x_j - x_i: no entry of W 2^E is far above the mean of a cycle.
+
+    Means are geometric, and W is strongly connected. What then still is too small for the numbers
+    lies only on cycles whose product is. Works on logarithms, so that W may hold any numbers.
+    """
+    with quiet():
+        L = np.log2(np.abs(W))
+    mean = _largest_mean(L) + 1e-9  # room for rounding: x stops growing
+    x = np.zeros(len(L))
+    for _ in range(len(L)):
+        higher = np.maximum(x, np.max(L + x, axis=1) - mean)
+        if np.array_equal(higher, x):
+            break
+        x = higher
+    whole: IntArray = np.rint(x).astype(np.int64)
+    return whole - whole[:, None]
+
+
+def _largest_mean(L: np.ndarray[Any, Any]) -> float:
+    """The largest mean of L along a cycle (Karp); -inf is no edge."""
+    n = len(L)
+    walks = np.full((n + 1, n), -np.inf)  # of k steps, from the first node to each
+    walks[0, 0] = 0.0
+    for k in range(n):
+        walks[k + 1] = np.max(walks[k][:, None] + L, axis=0)
+    ends = np.isfinite(walks[n])
+    lengths = np.arange(n, 0, -1)[:, None]
+    return float(np.max(np.min((walks[n, ends] - walks[:n, ends]) / lengths, axis=0)))
 
 
 def spectral_radius(A: Array) -> float:

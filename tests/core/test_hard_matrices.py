@@ -160,3 +160,77 @@ def test_a_matrix_that_cannot_be_written(name: str, d: int) -> None:
     value, gradient = h.value_and_gradient(locked(W))
     assert value == h.value(W)
     np.testing.assert_array_equal(gradient, h.gradient(W))
+
+
+def uneven_ring(d: int, step: float, closing: float) -> np.ndarray:
+    """A chain of equal weights, and the edge that closes it."""
+    W = np.diag(np.full(d - 1, step), 1)
+    W[d - 1, 0] = closing
+    return W
+
+
+UNEVEN_FUNCTIONS = [
+    Logarithm(),
+    Inverse(),
+    Inverse() ** 3,
+    Exponential(),
+    Inverse() * Exponential(),
+]
+
+
+@pytest.mark.parametrize("f", UNEVEN_FUNCTIONS, ids=repr)
+@pytest.mark.parametrize("method", ["auto", "doubling"])
+@pytest.mark.parametrize(
+    ("d", "step", "closing"),
+    [(2, 1e200, 1e-201), (3, 1e100, 1e-201), (10, 1e30, 1e-271), (10, 1e-30, 1e269)],
+)
+def test_weights_too_uneven_to_be_squared(
+    f: AnalyticFunction, method: str, d: int, step: float, closing: float
+) -> None:
+    # In other units every edge has the same weight; squares of the given ones vanish or overflow.
+    even = uneven_ring(d, 10 ** (-1 / d), 10 ** (-1 / d))
+    expected, slope = Acyclicity(f, method).value_and_gradient(even)
+    W = uneven_ring(d, step, closing)
+    value, gradient = Acyclicity(f, method).value_and_gradient(W)
+    assert value == pytest.approx(expected, rel=1e-9)
+    np.testing.assert_allclose((W * gradient)[W != 0], (even * slope)[W != 0], rtol=1e-9)
+
+
+@pytest.mark.parametrize("f", UNEVEN_FUNCTIONS, ids=repr)
+@pytest.mark.parametrize(("d", "step", "closing"), [(3, 1e100, 1e-170), (40, 1e18, 1e-300)])
+def test_uneven_weights_far_outside_are_refused(
+    f: AnalyticFunction, d: int, step: float, closing: float
+) -> None:
+    with pytest.raises((DataError, OutsideDomainError), match=r"rho\(A\) = 1(\.25893)?e\+20"):
+        Acyclicity(f).value(uneven_ring(d, step, closing))
+
+
+def test_uneven_weights_beside_a_plain_cycle() -> None:
+    W = np.zeros((5, 5))
+    W[:3, :3] = uneven_ring(3, 1e100, 1e-201)
+    W[3, 4] = W[4, 3] = 0.5
+    h = Acyclicity(Inverse())
+    assert h.value(W) == pytest.approx(h.value(W[:3, :3]) + h.value(W[3:, 3:]))
+
+
+def test_what_cannot_be_a_number_is_refused_on_a_device() -> None:
+    # The squares are zero and infinity: their product is no number.
+    W = array_api_strict.asarray(uneven_ring(3, 1e100, 1e-170))
+    try:
+        value, gradient = Acyclicity(Inverse() ** 3).value_and_gradient(W)
+    except (DataError, OutsideDomainError):
+        return
+    assert np.isfinite(float(value))
+    assert np.isfinite(to_numpy(gradient)).all()
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("f", [Inverse(), Inverse() ** 2, Exponential()], ids=repr)
+def test_single_precision_turns_to_double(f: AnalyticFunction) -> None:
+    h = Acyclicity(f)
+    outside = np.triu(np.full((5, 5), 1e19), 1)
+    outside[4, 0] = 1e-30
+    with pytest.raises((DataError, OutsideDomainError), match="rho"):
+        h.value(outside.astype(np.float32))
+    faint = uneven_ring(4, 1e-7, 1e-7)
+    assert h.value(faint.astype(np.float32)) == pytest.approx(h.value(faint), rel=1e-5, abs=0)
