@@ -14,11 +14,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from itertools import groupby
+from numbers import Real
 from typing import Any, Protocol, Self, TypeAlias
 
 import numpy as np
 
+from analyticdag._parameters import as_float, shown
 from analyticdag._typing import Array, FloatArray
+from analyticdag.errors import ParameterError
 
 _FAR = 1000  # index at which the growth of the coefficients gives the pole to within 1/100
 
@@ -55,6 +58,10 @@ class Atom(ABC):
     constant = 1.0  # the coefficient c0
     valuation = 0  # all coefficients from this index on are positive, those before are zero
 
+    def __post_init__(self) -> None:
+        # Here, since scaling and products make new atoms too.
+        object.__setattr__(self, "s", _positive(self.s))
+
     @property
     @abstractmethod
     def radius(self) -> float:
@@ -88,7 +95,8 @@ class Atom(ABC):
         """
         if math.isinf(self.radius):
             return 0
-        c = self.scaled(1.0 / self.radius).series(1, _FAR + 2)
+        unit = replace(self, s=1.0)
+        c = unit.scaled(1.0 / unit.radius).series(1, _FAR + 2)
         return max(0, round(1.0 + _FAR * float(c[_FAR + 1] / c[_FAR] - 1.0)))
 
     def trace(self, pieces: Pieces) -> Array:
@@ -289,6 +297,14 @@ def _sorted_factors(powers: Counter[Atom]) -> Factors:
     kept.sort(key=lambda factor: (factor[0].name, factor[0].s))
     kinds = [tuple(group) for _, group in groupby(kept, key=lambda factor: type(factor[0]))]
     return tuple(factor for group in kinds for factor in type(group[0][0]).merged(group))
+
+
+def _positive(s: object) -> float:
+    is_number = isinstance(s, Real) and not isinstance(s, bool)
+    number = as_float(s) if is_number else math.nan
+    if not (number > 0 and math.isfinite(number)):
+        raise ParameterError(f"s must be a finite number above 0, got {shown(s)}")
+    return number
 
 
 def _latex_ratio(power: int, s: float) -> str:

@@ -49,6 +49,7 @@ from analyticdag.spectral import (
 __all__ = ["Acyclicity"]
 
 _METHODS = ("auto", "lu", "doubling")
+_LOW_ORDER = 32  # the kernel multiplies once for each order, `MatrixPieces` squares
 # Sizes of entries between which a matrix is evaluated as it is.
 _EVEN = {
     np.dtype(np.float64): (1e-50, 1e50),
@@ -198,9 +199,8 @@ class Acyclicity:
         """h by one compiled call, the gradient written in place; None where it does not apply."""
         order, s, coefficient = self._order_family
         largest = max((b - a for a, b in pairwise(starts.tolist())), default=0)
-        if not order or self.method != "auto" or largest > _SMALL or W.dtype != np.float64:
-            return None
-        if not _is_even(W):
+        is_quick = 0 < order <= _LOW_ORDER and largest <= _SMALL and self.method == "auto"
+        if not (is_quick and W.dtype == np.float64 and _is_even(W)):
             return None
         scratch = np.empty(3 * largest**2)
         total = order_gradient(flat(W), len(W), flat(gradient), members, starts, s, order, scratch)

@@ -2,6 +2,7 @@
 
     W inside the domain:   h and its gradient at s
     elsewhere:             the same, with s reset to rho(A) + 0.1 * order
+                           (or a millionth above rho(A), where that is more)
 
 How (I - A/s)^-1 is formed does not matter here: by elimination on the CPU, by the published
 doubling of the series on other devices (``matrix_functions``). What matters is when W counts as
@@ -47,6 +48,8 @@ class Constraint(Protocol):
 _C = TypeVar("_C", bound=Constraint)
 
 _PER_ORDER = 0.1  # the paper's xi, per order of the pole
+# Of rho: beside a large one xi would be lost, and with it the digits of I - A/s.
+_LEAST_SHARE = 1e-6
 _RESIDUAL = 1e-6  # the paper's tolerance for what is left of the series
 # What the paper's code has for a hundred nodes. With 2d terms of a few nodes half of the domain
 # would count as its edge.
@@ -81,7 +84,7 @@ class Reset:
     def widened(self, constraint: _C, rho: float) -> _C:
         """The constraint with s reset for a matrix of spectral radius rho."""
         f = constraint.function
-        s = rho + _PER_ORDER * f.pole_order
+        s = rho + max(_PER_ORDER * f.pole_order, _LEAST_SHARE * rho)
         return constraint.scaled(s / f.radius)  # type: ignore[return-value]  # its own kind
 
 

@@ -15,7 +15,7 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from numbers import Real
+from functools import reduce
 from typing import Any, Self
 
 import numpy as np
@@ -34,6 +34,10 @@ __all__ = [
     "as_function",
     "named",
 ]
+
+
+_HIGHEST_POWER = 10**15  # whole numbers that a float still holds
+_MOST_TERMS = 300  # beyond, seconds for each operation
 
 
 class AnalyticFunction:
@@ -94,7 +98,15 @@ class AnalyticFunction:
     def coefficients(self, count: int) -> FloatArray:
         """The first ``count`` coefficients c_0, c_1, … as an array."""
         _check_whole(count, "number of coefficients", least=0)
-        return sum((term.series(count) for term in self.terms), np.zeros(count))
+        length = max(count, 1)
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = sum((term.series(length) for term in self.terms), np.zeros(length))
+        if not np.all(np.isfinite(found)):
+            raise ParameterError(
+                f"the first {count} coefficients of {self!r} are too large for numbers; "
+                "ask for fewer, or use f.scaled(s) with a larger s"
+            )
+        return found[:count]
 
     def coefficient(self, i: int) -> float:
         """The coefficient of x^i."""
@@ -125,7 +137,6 @@ class AnalyticFunction:
 
     def scaled(self, s: float) -> AnalyticFunction:
         """x -> f(x/s): the radius is multiplied by s."""
-        s = _positive(s)
         return AnalyticFunction(term.scaled(s) for term in self.terms)
 
     def __add__(self, other: object) -> AnalyticFunction:
@@ -146,10 +157,11 @@ class AnalyticFunction:
         _check_whole(n, "power", least=0)
         if n == 0:
             raise NotInClassError("f ** 0 is constant: the coefficient of x^1 is 0; use n >= 1")
-        terms = self.terms
-        for _ in range(n - 1):
-            terms = _products(terms, self.terms)  # only the final power has to be in F
-        return AnalyticFunction(terms)
+        _check_power(n, len(self.terms))
+        if len(self.terms) == 1:
+            return AnalyticFunction([_power(self.terms[0], int(n))])
+        # One by one: squares would reach equal terms on several ways, apart by rounding.
+        return AnalyticFunction(reduce(_products, [self.terms] * int(n)))
 
     def _times_number(self, c: float) -> AnalyticFunction:
         if not (c > 0 and math.isfinite(c)):
@@ -177,7 +189,7 @@ class Exponential(AnalyticFunction):
     __slots__ = ()
 
     def __init__(self, s: float = 1.0) -> None:
-        super().__init__([Term(1.0, ((ExpAtom(_positive(s)), 1),))])
+        super().__init__([Term(1.0, ((ExpAtom(s), 1),))])
 
 
 class Logarithm(AnalyticFunction):
@@ -186,7 +198,7 @@ class Logarithm(AnalyticFunction):
     __slots__ = ()
 
     def __init__(self, s: float = 1.0) -> None:
-        super().__init__([Term(1.0, ((LogAtom(_positive(s)), 1),))])
+        super().__init__([Term(1.0, ((LogAtom(s), 1),))])
 
 
 class Inverse(AnalyticFunction):
@@ -195,7 +207,7 @@ class Inverse(AnalyticFunction):
     __slots__ = ()
 
     def __init__(self, s: float = 1.0) -> None:
-        super().__init__([Term(1.0, ((InvAtom(_positive(s)), 1),))])
+        super().__init__([Term(1.0, ((InvAtom(s), 1),))])
 
 
 @dataclass(frozen=True)
@@ -232,11 +244,13 @@ class Truncated:
 
     def coefficients(self, count: int) -> FloatArray:
         """The first ``count`` coefficients, zero past the degree."""
+        _check_whole(count, "number of coefficients", least=0)
         kept = self.function.coefficients(min(count, self.degree + 1))
         return np.concatenate((kept, np.zeros(count - len(kept))))
 
     def coefficient(self, i: int) -> float:
         """The coefficient of x^i."""
+        _check_whole(i, "index of a coefficient", least=0)
         return self.function.coefficient(i) if i <= self.degree else 0.0
 
     def __call__(self, x: Any) -> Any:
@@ -288,6 +302,26 @@ def _products(left: tuple[Term, ...], right: tuple[Term, ...]) -> tuple[Term, ..
     return collected(a.times(b) for a in left for b in right)
 
 
+def _power(term: Term, n: int) -> Term:
+    """By squaring; only the final power has to be in F."""
+    if n == 1:
+        return term
+    half = _power(term, n // 2)
+    square = half.times(half)
+    return square.times(term) if n % 2 else square
+
+
+def _check_power(n: int, n_terms: int) -> None:
+    if n > _HIGHEST_POWER:
+        raise ParameterError(f"the power must be at most {_HIGHEST_POWER:g}, got {shown(n)}")
+    # A sum to a power has a term for every way of sharing the power out.
+    if n_terms > 1 and (n > _MOST_TERMS or math.comb(n + n_terms - 1, n) > _MOST_TERMS):
+        raise ParameterError(
+            f"the power {n} of a sum of {n_terms} functions has more than {_MOST_TERMS} terms; "
+            "use a lower one"
+        )
+
+
 def _check_in_class(f: AnalyticFunction) -> None:
     # A term with k logarithms starts at x^k; some term must reach down to x^1.
     first_positive = min((term.valuation for term in f.terms), default=math.inf)
@@ -306,11 +340,3 @@ def _check_in_class(f: AnalyticFunction) -> None:
 def _check_whole(n: object, what: str, least: int) -> None:
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < least:
         raise ParameterError(f"the {what} must be a whole number >= {least}, got {n!r}")
-
-
-def _positive(s: float) -> float:
-    is_number = isinstance(s, Real) and not isinstance(s, bool)
-    number = float(s) if is_number else math.nan
-    if not (number > 0 and math.isfinite(number)):
-        raise ParameterError(f"s must be a finite number above 0, got {s!r}")
-    return number

@@ -200,3 +200,52 @@ def test_truncated_is_the_polynomial_and_says_what_it_misses() -> None:
     assert r"\deg \le 3" in f.latex()
     with pytest.raises(ParameterError, match="degree"):
         Truncated(Inverse(), 0)
+
+
+def test_scales_that_leave_the_numbers_are_refused_by_every_operation() -> None:
+    for operation in (
+        lambda: Inverse().scaled(1e-300).scaled(1e-300),
+        lambda: Inverse().scaled(1e300).scaled(1e300),
+        lambda: Exponential(1e-308) * Exponential(1e-308),
+        lambda: Inverse(10**400),
+    ):
+        with pytest.raises(ParameterError, match="s must be a finite number above 0, got "):
+            operation()
+    assert Inverse(1e-310).pole_order == 2
+
+
+@every_function
+def test_no_coefficients(f: AnalyticFunction) -> None:
+    assert f.coefficients(0).shape == (0,)
+    assert Truncated(f, 2).coefficients(0).shape == (0,)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("f", [Logarithm(1e-200), Inverse(1e-200), Exponential(1e-200)], ids=repr)
+def test_coefficients_too_large_for_numbers(f: AnalyticFunction) -> None:
+    assert f.coefficient(1) == pytest.approx(1e200)
+    with pytest.raises(ParameterError, match="too large for numbers; ask for fewer"):
+        f.coefficients(5)
+
+
+@pytest.mark.parametrize("i", ["a", 4.5, -1, True])
+def test_the_index_of_a_coefficient_is_a_whole_number(i: object) -> None:
+    for f in (Inverse(), Truncated(Inverse(), 3)):
+        with pytest.raises(ParameterError, match="must be a whole number"):
+            f.coefficient(i)
+        with pytest.raises(ParameterError, match="must be a whole number"):
+            f.coefficients(i)
+
+
+def test_powers_take_no_longer_the_higher_they_are() -> None:
+    assert Exponential() ** 10**10 == Exponential(1e-10)
+    assert named("order-999999999") == Inverse() ** 999_999_998
+    assert (2 * Inverse()) ** 13 == 8192 * Inverse() ** 13
+    assert len(((Inverse() + Exponential()) ** 20).terms) == 21
+
+
+def test_absurd_powers_are_refused() -> None:
+    with pytest.raises(ParameterError, match=r"at most 1e\+15, got 1000"):
+        Inverse() ** 10**400
+    with pytest.raises(ParameterError, match="more than 300 terms"):
+        (Inverse() + Exponential()) ** 10**10

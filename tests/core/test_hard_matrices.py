@@ -234,3 +234,20 @@ def test_single_precision_turns_to_double(f: AnalyticFunction) -> None:
         h.value(outside.astype(np.float32))
     faint = uneven_ring(4, 1e-7, 1e-7)
     assert h.value(faint.astype(np.float32)) == pytest.approx(h.value(faint), rel=1e-5, abs=0)
+
+
+def test_a_high_order_takes_no_longer() -> None:
+    W = np.array([[0.0, 0.05], [0.05, 0.0]])
+    a = 0.0025 / 1e9  # of the eigenvalues: 2 ((1 - a²)^-n …) is n (n + 1) a² at first
+    n = 999_999_998
+    expected = 2 * np.sum([np.prod((n + np.arange(k)) / (1 + np.arange(k))) * a**k for k in (2, 4)])
+    assert Acyclicity(named("order-999999999", 1e9)).value(W) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("f", [Logarithm(), Inverse(), Logarithm() * Inverse()], ids=repr)
+def test_a_reset_of_s_beside_a_huge_radius(f: AnalyticFunction) -> None:
+    W = 1e8 * np.random.default_rng(0).normal(size=(20, 20))
+    value, gradient, s = Acyclicity(f).adaptive(W)
+    assert value > 0
+    assert np.isfinite(gradient).all()
+    assert s == pytest.approx(spectral_radius(W * W) * (1 + 1e-6), rel=1e-9)
