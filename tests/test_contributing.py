@@ -10,7 +10,12 @@ import numpy as np
 import pytest
 
 from analyticdag import AnalyticDAG
+from analyticdag.errors import NotConvergedWarning
+from analyticdag.functions import Inverse
 from analyticdag.losses import LeastSquares
+from analyticdag.optimize.problem import Problem
+from analyticdag.optimize.schedule import Stage
+from analyticdag.optimize.trace import Stop
 from analyticdag.simulate import simulate
 
 PAGE = Path(__file__).resolve().parents[1] / "CONTRIBUTING.md"
@@ -47,11 +52,20 @@ def test_a_loss(chain: Any) -> None:
 
 def test_a_minimiser(chain: Any) -> None:
     mine = recipe("Add a minimiser")["MyMinimiser"]
-    fitted = AnalyticDAG(solver=mine(), loss="mse", lambda1=0.05, refine=False).fit(chain)
+    with pytest.warns(NotConvergedWarning, match="used all its steps"):
+        fitted = AnalyticDAG(solver=mine(), loss="mse", lambda1=0.05, refine=False).fit(chain)
     # Not down to the minimum: an edge too many may be left, none is missing.
     assert {(0, 1), (1, 2), (2, 3)} <= {(edge.source, edge.target) for edge in fitted.edges_}
     refined = AnalyticDAG(solver=mine(), loss="mse").fit(chain)
     assert [(edge.source, edge.target) for edge in refined.edges_] == [(0, 1), (1, 2), (2, 3)]
+
+
+@pytest.mark.parametrize(("most_steps", "reason"), [(2, Stop.MAX_STEPS), (10_000, Stop.TOLERANCE)])
+def test_a_minimiser_says_why_it_stopped(chain: Any, most_steps: int, reason: Stop) -> None:
+    mine = recipe("Add a minimiser")["MyMinimiser"](most_steps)
+    problem = Problem(LeastSquares(np.cov(chain.T)), Inverse(), 0.05, ~np.eye(4, dtype=bool))
+    stage = Stage(mu=1.0, max_steps=20_000)
+    assert mine.minimise(problem, np.zeros((4, 4)), stage, 0).records[-1].reason is reason
 
 
 def test_a_method_of_the_benchmarks(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -161,7 +161,8 @@ class AnalyticFunction:
         if len(self.terms) == 1:
             return AnalyticFunction([_power(self.terms[0], int(n))])
         # One by one: squares would reach equal terms on several ways, apart by rounding.
-        return AnalyticFunction(reduce(_products, [self.terms] * int(n)))
+        terms = reduce(_products, [self.terms] * int(n))
+        return AnalyticFunction(terms)
 
     def _times_number(self, c: float) -> AnalyticFunction:
         if not (c > 0 and math.isfinite(c)):

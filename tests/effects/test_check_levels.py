@@ -74,3 +74,11 @@ def test_no_false_alarm_about_residuals_beside_a_category() -> None:
     assert set(model.graph_.edges) == set(TRUE.edges)
     checks = {check.name: check for check in diagnose(model, table, refit=False).checks}
     assert checks["residual correlation"].numbers["pairs"] == []
+
+
+def test_scores_are_plain_floats() -> None:
+    numbers = frame().drop(columns="c")
+    beside_numbers = check_graph(nx.DiGraph([("x", "z"), ("x", "y")]), numbers)
+    for found in (check_graph(TRUE, frame()), beside_numbers):
+        assert type(found.score) is float
+        assert type(found.best_score) is float

@@ -140,7 +140,7 @@ def _scores(known: Known) -> tuple[float, float, FloatArray]:
     if known.levels is None:
         best = search_orders(known.moments.S, n, score="unequal", price=price)
         own = graph_score(known.moments, known.equations.weights, score="unequal", price=price)
-        return own, float(best.score), np.full(known.member.shape, price)
+        return float(own), float(best.score), np.full(known.member.shape, price)
     levels, order = known.levels, topological_order(known.member)
     found = search_blocks(levels.moments, levels.sizes, starts={"given": order}, price=price)
     prices = block_prices(price, levels.sizes)
@@ -152,7 +152,7 @@ def _block_score(levels: LevelColumns, graph: BoolArray, prices: FloatArray) -> 
     """Return n·log det of what the parents leave of every node, and the prices of the edges."""
     nodes = range(len(graph))
     left = [_log_det(levels, j, np.flatnonzero(graph[:, j])) for j in nodes]
-    return levels.moments.n_samples * sum(left) + float(prices[graph].sum())
+    return float(levels.moments.n_samples * sum(left) + prices[graph].sum())
 
 
 def _log_det(levels: LevelColumns, j: int, parents: IntArray) -> float:

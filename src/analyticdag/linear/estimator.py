@@ -78,7 +78,7 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
     ----------
     loss : "auto" (BIC chooses), "mse", "likelihood-ev", "likelihood-nv", "logistic" or a class.
     constraint : what keeps cycles out: "exponential", "order-1", "order-2", … or a function.
-    lambda1 : l1 penalty of the path; "auto", "cv", "stars"; None: 0.05, with "logistic" 0.01.
+    lambda1 : l1 penalty of the path; "auto" or "ebic", "cv", "stars"; None: 0.05, "logistic" 0.01.
     w_threshold : weights of the path below this, in absolute value, are no edges; or "auto".
     solver : "auto", "fast", "adam", "order", or a solver object such as `Adam(device="cuda")`.
     refine : search over orders for the best penalised score; False keeps the path's own answer.
@@ -93,7 +93,9 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
     min_effect : no edge has a smaller |partial correlation|; "auto" goes by misfit of the rows.
     effort : factor on how often the search begins anew until its best score has come back.
     missing : gaps (NaN): "error" refuses them, "drop" leaves out rows, "em" uses all there is.
-    kinds : what columns of a data frame are, by name, such as {"smoker": "yes/no"}; or None.
+    kinds : what columns of a data frame are, by name, such as {"smoker": "yes/no"}; or None. One
+        of "number", "count", "log", "ordered", "yes/no", "category", "days"; left out are columns
+        of kind "date", "identifier" or "text".
     covariance : "sample", "rank" (columns that bend, wild cells) or "auto": as rows have it better.
 
     Notes
