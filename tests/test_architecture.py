@@ -27,6 +27,7 @@ LAYERS: list[set[str]] = [
         "_parameters",
         "_tables",
         "_validation",
+        "_redundant",
         "_compiled",
         "_threads",
         "_files",

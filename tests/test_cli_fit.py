@@ -428,3 +428,22 @@ def test_a_log_prints_events_as_text() -> None:
     assert str(StageBegins(2, 5)) == "stage 2 of 5 begins"
     assert str(Step("sweep", 7, 100, 1.5, exact=False)) == "sweep 7 of at most 100: objective=1.5"
     assert str(ENDED) == "stage 1 of 4: mu=1 s=1 objective=2 h=0.5 after 9 steps: done"
+
+
+def test_of_a_total_and_its_parts_the_print_names_the_sum_and_claims_nothing(
+    tmp_path: Path, command: Command
+) -> None:
+    rng = np.random.default_rng(0)
+    parts = rng.gamma(3.0, 10.0, (300, 2)).round(2)
+    stress = 0.05 * parts.sum(axis=1) + rng.normal(size=300)
+    rows = np.column_stack([parts, parts.sum(axis=1), stress])
+    head = {"header": "rent,food,total,stress", "comments": "", "fmt": "%.2f"}
+    np.savetxt(tmp_path / "t.csv", rows, delimiter=",", **head)
+    done = command("fit", tmp_path / "t.csv", "--out", tmp_path / "r")
+    assert "total = rent + food: " in done.err
+    links = [line for line in done.out.splitlines() if line.startswith("  ")]
+    inside = [line for line in links[1:] if "stress" not in line]
+    assert inside
+    assert not any("%" in line or "→" in line for line in inside)
+    assert re.search(r"links? only repeats? an identity", done.out)
+    assert "total = rent + food" in (tmp_path / "r" / "report.html").read_text(encoding="utf-8")

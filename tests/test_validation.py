@@ -11,15 +11,14 @@ import pytest
 from sklearn.base import BaseEstimator
 
 from analyticdag import AnalyticDAG
+from analyticdag._redundant import redundant_columns, warn_about_columns
 from analyticdag._tables import constant_columns
 from analyticdag._validation import (
     check_covariance,
     check_table,
     column_names,
     looks_standardised,
-    warn_about_columns,
 )
-from analyticdag.candidates import correlations
 from analyticdag.diagnostics import diagnose
 from analyticdag.errors import DataError, DataWarning, ParameterError
 
@@ -127,7 +126,8 @@ def test_constant_columns_are_found_up_to_rounding() -> None:
 def look(X: Any) -> None:
     constant = constant_columns(X)
     S = np.cov(X.T, bias=True)
-    warn_about_columns(correlations(S), constant, list("abcd")[: X.shape[1]], n_samples=len(X))
+    found = redundant_columns(S, ~constant, n_samples=len(X))
+    warn_about_columns(found, constant, list("abcd")[: X.shape[1]])
 
 
 def noise(d: int) -> Any:
@@ -163,6 +163,9 @@ def test_copies_with_other_gaps_are_named_in_a_warning() -> None:
 def test_collinear_columns_are_named_in_a_warning() -> None:
     X = noise(4)
     X[:, 3] = X[:, 0] + X[:, 1]
+    with pytest.warns(DataWarning, match=r"d = a \+ b: .*leave one of them out \(--drop d;"):
+        look(X)
+    X[:, 3] = 2.0 * X[:, 0] + 0.3 * X[:, 1]
     with pytest.warns(DataWarning, match=r"\['a', 'b', 'd'\] are collinear"):
         look(X)
 

@@ -2,7 +2,6 @@
 
     check_table(m, X)      finite columns, in range, those of the fit
     check_covariance(S)    the same for sufficient statistics
-    warn_about_columns     what can be survived: constant, duplicate and collinear columns
 
 Values come through the gate in `_tables`.
 """
@@ -20,7 +19,6 @@ from analyticdag._tables import (
     NamedColumns,
     as_name,
     check_square,
-    constant_columns,
     largest_sizes,
     listing,
     pick,
@@ -31,7 +29,6 @@ from analyticdag._tables import (
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.errors import DataError, DataWarning
 from analyticdag.tables.categories import scored
-from analyticdag.tables.kinds import FEW_ROWS
 from analyticdag.tables.python import frame_to_read, recipe_of
 from analyticdag.tables.recipe import Recipe
 from analyticdag.tables.suspects import warn_of_codes
@@ -44,10 +41,6 @@ _DROP_OR_EM = (
 )
 # Rows of a matrix that are looked at together: of a large one nothing must be there twice.
 _BLOCK = 256
-# An eigenvalue of the correlations below this is collinearity, not noise.
-COLLINEAR = 1e-10
-# Between copies with gaps, maximum likelihood finds correlations nearer to one than this.
-_NEAR_COPY = 1e-3
 # Variances of standardised columns differ by at most this share, also when they were rounded.
 STANDARDISED = 0.01
 
@@ -241,7 +234,7 @@ def check_covariance(S: Any, n_samples: Any) -> tuple[FloatArray, int, list[Hash
     _refuse_other_rows(S, names)
     values = covariance_matrix(values, names)
     check_symmetric(values)
-    if not _eigenvalues_exceed(correlations(values), -1e-6):
+    if not eigenvalues_exceed(correlations(values), -1e-6):
         raise DataError(
             "S has a negative eigenvalue, so it is no covariance; if it was computed pair by pair "
             "from data with gaps, impute first"
@@ -299,69 +292,6 @@ def correlations(S: FloatArray) -> FloatArray:
     return R
 
 
-def warn_about_columns(
-    R: FloatArray,
-    constant: BoolArray,
-    names: Sequence[Hashable],
-    *,
-    n_samples: int,
-    gapped: FloatArray | None = None,
-) -> None:
-    """Warn of constant, duplicate and collinear columns, given the correlations R.
-
-    Where they were estimated from rows with gaps, these rows are `gapped`.
-    """
-    if constant.any():
-        culprits = listing(pick(names, constant))
-        warnings.warn(
-            f"columns {culprits} are constant; they are kept as isolated nodes, drop them if "
-            "that is not wanted",
-            DataWarning,
-            stacklevel=3,
-        )
-        R = R[np.ix_(~constant, ~constant)]
-        gapped = None if gapped is None else gapped[:, ~constant]
-    names = pick(names, ~constant)
-    pairs = copied_pairs(R, gapped)
-    if pairs:
-        culprits = listing([(names[i], names[j]) for i, j in pairs])
-        warnings.warn(
-            f"column pairs {culprits} are copies of each other up to scale; edges to and from "
-            "them are arbitrary, keep one of each pair",
-            DataWarning,
-            stacklevel=3,
-        )
-    elif n_samples > len(R) > 1 and not _eigenvalues_exceed(R, COLLINEAR):
-        culprits = listing(_collinear(R, names))
-        warnings.warn(
-            f"columns {culprits} are collinear (some are exact combinations of others); edges "
-            "among them are arbitrary, drop the redundant ones",
-            DataWarning,
-            stacklevel=3,
-        )
-
-
-def copied_pairs(R: FloatArray, gapped: FloatArray | None = None) -> list[tuple[int, int]]:
-    """Return the pairs of columns that are copies of each other up to scale.
-
-    Of rows with gaps R is an estimate: those that hold both columns decide.
-    """
-    near = 1.0 - (COLLINEAR if gapped is None else _NEAR_COPY)
-    # Row by row, which takes no memory.
-    later = (np.flatnonzero(np.abs(R[i, i + 1 :]) > near) + i + 1 for i in range(len(R)))
-    pairs = [(i, j) for i, others in enumerate(later) for j in others.tolist()]
-    return pairs if gapped is None else [one for one in pairs if _are_copies(gapped[:, one])]
-
-
-def _are_copies(pair: FloatArray) -> bool:
-    """Whether two columns are the same up to scale wherever both are there."""
-    both = pair[~np.isnan(pair).any(axis=1)]
-    if len(both) < FEW_ROWS or constant_columns(both).any():
-        return False
-    both = both / np.abs(both).max(axis=0)  # squares of 1e200 are no numbers
-    return bool(abs(np.corrcoef(both.T)[0, 1]) > 1.0 - COLLINEAR)
-
-
 def looks_standardised(variances: FloatArray) -> bool:
     """Return whether all variances are the same: with n or n - 1, few rows, and in any unit."""
     if len(variances) < 2 or not variances.max() > 0.0:
@@ -370,17 +300,10 @@ def looks_standardised(variances: FloatArray) -> bool:
     return bool(np.all(np.abs(shares / shares.mean() - 1.0) < STANDARDISED))
 
 
-def _eigenvalues_exceed(R: FloatArray, bound: float) -> bool:
+def eigenvalues_exceed(R: FloatArray, bound: float) -> bool:
     """Whether R - bound·I is positive definite: a tenth of the price of the eigenvalues."""
     try:
         np.linalg.cholesky(R - bound * np.eye(len(R)))
     except np.linalg.LinAlgError:
         return False
     return True
-
-
-def _collinear(R: FloatArray, names: Sequence[Hashable]) -> list[Hashable]:
-    """Return the columns that take part in the null space of the correlations."""
-    values, vectors = np.linalg.eigh(R)
-    share = np.abs(vectors[:, values < COLLINEAR]).max(axis=1)
-    return pick(names, share > 1e-4)

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from analyticdag.cli.progress import Talk, line
 from analyticdag.effects.effect import HIDDEN, one_line
+from analyticdag.fitting.edges import FixedBy
 from analyticdag.io.run import EdgeRecord, SavedRun
 from analyticdag.report.cautions import explained, in_short, urgent, warnings_of
 from analyticdag.report.discrete import sign_note
@@ -148,6 +149,8 @@ def _remark(run: SavedRun, edge: EdgeRecord, *, judged: bool) -> str:
 
 def _fixed(run: SavedRun, edge: EdgeRecord, *, judged: bool) -> str:
     """Say what a direction rests on, where the columns do not."""
+    if edge.fixed_by == FixedBy.IDENTITY:
+        return "only by an identity of columns"
     if run.is_open(edge):
         return "direction open"
     if is_line(run, edge):

@@ -11,9 +11,10 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
+from analyticdag._redundant import COLLINEAR, copied_pairs, redundant_columns
 from analyticdag._tables import constant_columns
 from analyticdag._typing import BoolArray, FloatArray
-from analyticdag._validation import COLLINEAR, copied_pairs
+from analyticdag._validation import correlations
 from analyticdag.diagnostics.result import Check, Level, listing
 from analyticdag.tables.decisions import quoted
 from analyticdag.tables.look import Look
@@ -86,9 +87,10 @@ def check_copies(
     return Check("duplicate columns", level, advice, {"pairs": [list(pair) for pair in pairs]})
 
 
-def check_collinearity(R: FloatArray, names: Sequence[Hashable], n_samples: int) -> Check:
-    """Find columns that the others determine almost entirely."""
-    name = "collinearity"
+def check_collinearity(S: FloatArray, names: Sequence[Hashable], n_samples: int) -> Check:
+    """Find columns that the others determine, exactly or almost."""
+    name, varies = "collinearity", np.diag(S) > 0.0
+    R = np.where(varies[:, None] & varies, correlations(S), np.eye(len(S)))
     if n_samples <= len(R) + 1:
         return Check(
             name,
@@ -100,13 +102,18 @@ def check_collinearity(R: FloatArray, names: Sequence[Hashable], n_samples: int)
     # Explained by chance alone: (d - 1)/n of the variance.
     adjusted = inflation * (n_samples - len(R)) / n_samples
     found = [names[k] for k in np.argsort(-adjusted) if adjusted[k] > INFLATION]
+    numbers = {"largest_inflation": float(inflation.max()), "columns": found}
+    same = redundant_columns(S, varies, n_samples=n_samples).identities
+    if same:
+        found = list(dict.fromkeys(names[k] for one in same for k in one.columns))
+        advice = "; ".join(one.advice(names) for one in same)
+        return Check(name, Level.WARNING, advice, {**numbers, "columns": found})
     advice = (
         f"{listing(found)} are explained to over 99 % by the other columns, so edges among them "
         "may swap with small changes of the data; check that none is computed from others"
         if found
         else "no column is nearly determined by the others"
     )
-    numbers = {"largest_inflation": float(inflation.max()), "columns": found}
     return Check(name, Level.WARNING if found else Level.FINE, advice, numbers)
 
 

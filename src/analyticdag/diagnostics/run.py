@@ -101,7 +101,7 @@ def _of_columns(
         check_constant(table, names, None if len(table) == len(values) else values),
         check_few_values(values, few, names),
         check_copies(R, names, given if np.isnan(given).any() else None),
-        check_collinearity(R, names, len(values)),
+        check_collinearity(covariance(values), names, len(values)),
         check_rows(len(values), len(names), int(adjacency.sum(axis=0).max())),
         check_varsortability(
             adjacency, covariance(values), scale_matters=bool(loss_of(estimator).reads_scales)

@@ -12,6 +12,8 @@
 | "equal variances"     | only the assumption of equal noise variances prefers it                |
 | "form of equations"   | only the assumed form of nonlinear equations prefers it                |
 | "not fixed"           | nothing does: the reverse fits as well                                 |
+| "identity"            | nothing does: its ends stand in an identity, as parts of a total, and  |
+|                       | any edges among such columns fit as well                               |
 
 Knowledge holds because you said so; the next three rows hold in every graph that fits the data
 equally well. Strength is that of a least
@@ -51,6 +53,7 @@ class FixedBy(StrEnum):
     EQUAL_VARIANCES = "equal variances"
     EQUATIONS = "form of equations"
     NOTHING = "not fixed"
+    IDENTITY = "identity"
 
 
 # What holds in every graph that fits the covariances equally well.
@@ -78,9 +81,10 @@ class Edge(NamedTuple):
     the share of resamples that join the two columns; `direction_stability`: the share that join
     them and fix this direction. Both are None until a bootstrap was run. `probability`: how likely
     the two are joined at all; `direction_probability`: that they are joined this way, judged by the
-    score and by how the rows agree with the model; None where no search was made, and beyond some
-    hundred columns. The second is None, too, of an open direction, and of one that the shapes of
-    the noise fixed, for which there is a `margin`. `enters_at`: the highest price on `ladder_` at
+    score and by how the rows agree with the model; None where no search was made, beyond some
+    hundred columns, and between columns of an identity. The second is None, too, of an open
+    direction, and of one that the shapes of the noise fixed, for which there is a `margin`.
+    `enters_at`: the highest price on `ladder_` at
     which the two are joined; None until somebody asks for the ladder. `margin`: how clearly the
     shapes of the noise prefer this direction, in standard errors; None where they were not asked.
     `parts` are the coefficients of an edge of a category, level by level; its weight is a strength
@@ -167,6 +171,16 @@ def directions(
             by_shape = shaped is not None and not shaped[j, i]
             fixed[i, j] = FixedBy.NOISE_SHAPE if by_shape else otherwise
     return fixed
+
+
+def between_tied(
+    fixed: dict[tuple[int, int], FixedBy], tied: BoolArray
+) -> dict[tuple[int, int], FixedBy]:
+    """Return what fixed each edge: between columns that determine each other, only knowledge."""
+    return {
+        edge: FixedBy.IDENTITY if tied[edge] and why is not FixedBy.KNOWLEDGE else why
+        for edge, why in fixed.items()
+    }
 
 
 def _in_colliders(adjacency: BoolArray) -> BoolArray:

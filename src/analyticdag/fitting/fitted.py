@@ -15,7 +15,7 @@ from analyticdag.drawing.figure import to_axes
 from analyticdag.drawing.picture import BOXES, Link, Picture, draw, short_number
 from analyticdag.drawing.svg import to_svg
 from analyticdag.errors import MissingDependencyError
-from analyticdag.fitting.edges import Edge, FixedBy, kind_of
+from analyticdag.fitting.edges import Edge, kind_of
 from analyticdag.fitting.finish import Finished
 from analyticdag.graphs import topological_order
 from analyticdag.losses import LossTraits
@@ -126,7 +126,7 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]
 
 
 def _is_open(edge: Edge) -> bool:
-    return edge.fixed_by is FixedBy.NOTHING
+    return kind_of(edge.fixed_by) == "open"
 
 
 def _ends(edge: Edge, place: Mapping[Hashable, int]) -> tuple[Hashable, Hashable]:

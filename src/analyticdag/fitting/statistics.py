@@ -15,13 +15,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analyticdag._tables import constant_columns, listing, one_value
-from analyticdag._typing import BoolArray, FloatArray
-from analyticdag._validation import (
-    correlations,
-    looks_standardised,
+from analyticdag._redundant import (
+    NOTHING_REDUNDANT,
+    Redundant,
+    redundant_columns,
     warn_about_columns,
 )
+from analyticdag._tables import constant_columns, listing, one_value
+from analyticdag._typing import BoolArray, FloatArray
+from analyticdag._validation import looks_standardised
 from analyticdag.errors import DataError, DataWarning
 from analyticdag.fitting.rows import Rows
 from analyticdag.fitting.tally import Tally
@@ -76,6 +78,7 @@ class Statistics:
     discrete: BoolArray | None = None  # which columns are yes/no, ordered or categories
     ranks: bool = False  # whether correlations are those of ranks, which have no scale
     tally: Tally | None = None  # all rows added up, levels and all, where they came in batches
+    redundant: Redundant = NOTHING_REDUNDANT
     sample: Rows | None = None  # and a fair sample of them, in their own units
 
     @classmethod
@@ -134,14 +137,17 @@ class Statistics:
         S = moments.covariances
         if constant.any():
             S = np.where(constant[:, None] | constant, np.eye(d), S)
-        R, n_samples = correlations(S[0]), moments.n_samples
-        warn_about_columns(R, constant, names, n_samples=n_samples, gapped=gapped)
+        n_samples = moments.n_samples
+        redundant = redundant_columns(S[0], ~constant, n_samples=n_samples, gapped=gapped)
+        warn_about_columns(redundant, constant, names)
         sd = np.sqrt(np.diag(S[0]))
         moments = replace(moments, covariances=S)
         if standardize:  # constant columns have variance one
-            return cls(moments.standardised(), names, np.zeros(d), sd, constant)
+            own = cls(moments.standardised(), names, np.zeros(d), sd, constant)
+            return replace(own, redundant=redundant)
         scale = np.where(constant, 1.0, _common_unit(sd, constant, names))
-        return cls(moments.scaled(scale), names, np.zeros(d), scale, constant)
+        own = cls(moments.scaled(scale), names, np.zeros(d), scale, constant)
+        return replace(own, redundant=redundant)
 
     @property
     def S(self) -> FloatArray:  # noqa: N802 (a letter of the mathematics)

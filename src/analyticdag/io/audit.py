@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from analyticdag._redundant import COLLINEAR, copied_pairs
 from analyticdag._tables import constant_columns
 from analyticdag._typing import BoolArray, FloatArray
-from analyticdag._validation import COLLINEAR, copied_pairs, looks_standardised
+from analyticdag._validation import looks_standardised
 from analyticdag.tables.recipe import Recipe
 
 # Enough points for a scatter plot, few enough columns for a page; more would be the table itself.

@@ -20,7 +20,7 @@ from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag._validation import column_names
 from analyticdag.effects import Known
 from analyticdag.errors import InputError
-from analyticdag.fitting.edges import FIXED_IN_CLASS, FixedBy, directions, kind_of
+from analyticdag.fitting.edges import FIXED_IN_CLASS, Edge, FixedBy, directions, kind_of
 from analyticdag.graphs import edge_list, to_cpdag, topological_order
 from analyticdag.io.audit import Audit
 from analyticdag.io.state import Fitted, RungRecord, estimator_of, ladder_of
@@ -266,11 +266,18 @@ def _edges(
             "target": j,
             "fixed_by": str(edge.fixed_by),
             "standardized": float(edge.weight) if scaled or edge.parts else in_sd,
-            "hidden_cause": None if hidden is None else frozenset((i, j)) in hidden,
+            "hidden_cause": _is_hidden(hidden, edge, i, j),
             "parts": tuple((str(label), float(size)) for label, size in edge.parts),
         }
         records.append(EdgeRecord(**plain(edge._asdict()) | own))
     return tuple(sorted(records, key=lambda edge: (edge.source, edge.target)))
+
+
+def _is_hidden(pairs: set[frozenset[int]] | None, edge: Edge, i: int, j: int) -> bool | None:
+    """Say whether the ends have a hidden cause; None where that was not, or cannot be, judged."""
+    if pairs is None or edge.fixed_by is FixedBy.IDENTITY:
+        return None
+    return frozenset((i, j)) in pairs
 
 
 def _hidden(estimator: Any) -> set[frozenset[int]] | None:

@@ -26,6 +26,7 @@ from analyticdag.fitting.edges import (
     Edge,
     FixedBy,
     Strength,
+    between_tied,
     directions,
     edge_strength,
     edge_table,
@@ -196,6 +197,7 @@ def edges_of(fit: Fit, learned: Learned, mixed: Described, cpdag: BinaryArray) -
     shaped, otherwise = learned.shaped, FixedBy(learned.loss.fixed_by)
     by_shape = shaped.known if shaped else None
     fixed = directions(adjacency, cpdag, fit.known.allowed, otherwise, by_shape)
+    fixed = between_tied(fixed, fit.statistics.redundant.tied(len(names)))
     near, strength = mixed.near, mixed.strength
     if near is None:
         seen, n = edge_strength(moments, adjacency), moments.samples_of

@@ -45,7 +45,7 @@ from analyticdag.linear.blocks import judge_of, ladder_task
 from analyticdag.linear.choice import LossChoice
 from analyticdag.linear.edges import described, edges_of
 from analyticdag.linear.ignored import warn_about_ignored, warn_about_scale
-from analyticdag.linear.judging import HasJudgedEdges, with_sure_claims
+from analyticdag.linear.judging import HasJudgedEdges, untied, with_sure_claims
 from analyticdag.linear.ladder import HasLadder
 from analyticdag.linear.learn import Learned, learned_by_path, learned_by_search
 from analyticdag.linear.options import Options, refuse_moved, refusing_moved
@@ -378,7 +378,7 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
         learned = with_sure_claims(learned, judge)
         edges = edges_of(fit, learned, mixed, cpdag)
         self._keep_graph(statistics.names, finished, cpdag, edges)
-        self._judge, self.reading_ = judge, learned.reading_of(fit)
+        self._judge, self.reading_ = untied(judge, statistics), learned.reading_of(fit)
         self.covariance_ = "rank" if fit.statistics.ranks else "sample"
         self.families_ = learned.families(self.class_graph_)
         self.excess_ = None if judge is None else judge.excess

@@ -8,7 +8,7 @@ the shape of the noise claims directions the fit asks itself: it claims those of
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy as np
 from analyticdag._threads import one_blas_thread
 from analyticdag._typing import BoolArray
 from analyticdag.fitting.edges import FIXED_IN_CLASS, Edge, FixedBy
+from analyticdag.fitting.statistics import Statistics
 from analyticdag.linear.learn import Learned
 from analyticdag.linear.probabilities import Probabilities
 from analyticdag.linear.shape import told
@@ -41,6 +42,34 @@ class Judge(Protocol):
     def probabilities(self) -> Probabilities: ...  # noqa: D102
 
 
+@dataclass(frozen=True, eq=False)
+class UntiedJudge:
+    """A judge that is not asked about columns which determine each other.
+
+    The score would be sure of an edge between them: it explains its target to the last digit.
+    """
+
+    judge: Judge
+    tied: BoolArray
+
+    @property
+    def adjacency(self) -> BoolArray:
+        """The edges of the graph."""
+        return self.judge.adjacency
+
+    @property
+    def excess(self) -> float:
+        """By what evidence is divided."""
+        return self.judge.excess
+
+    @property
+    def probabilities(self) -> Probabilities:
+        """How probable the edges are, NaN between columns that determine each other."""
+        found = self.judge.probabilities
+        both = (found.joined, found.directed)
+        return Probabilities(*(np.where(self.tied, np.nan, one) for one in both))
+
+
 class HasJudgedEdges:
     """An estimator whose edges are judged when they are first asked for."""
 
@@ -62,6 +91,12 @@ class HasJudgedEdges:
     @edges_.setter
     def edges_(self, edges: tuple[Edge, ...]) -> None:
         self._edges, self._judge = edges, None
+
+
+def untied(judge: Judge | None, statistics: Statistics) -> Judge | None:
+    """Return the judge that is not asked about columns which determine each other."""
+    tied = statistics.redundant.tied(len(statistics.names))
+    return UntiedJudge(judge, tied) if judge is not None and tied.any() else judge
 
 
 def with_sure_claims(learned: Learned, judge: Judge | None) -> Learned:

@@ -37,6 +37,7 @@ from analyticdag.fitting.edges import (
     Edge,
     FixedBy,
     Strength,
+    between_tied,
     directions,
     edge_table,
     near_border,
@@ -304,6 +305,7 @@ def _edges(
     allowed = options.knowledge.resolve(names).allowed
     otherwise = FixedBy.EQUAL_VARIANCES if equal else FixedBy.EQUATIONS
     labels = directions(finished.adjacency, cpdag, allowed, otherwise)
+    labels = between_tied(labels, statistics.redundant.tied(len(names)))
     partial = np.sqrt(tests.partial_r2) * np.where(W < 0.0, -1.0, 1.0)
     strength = Strength(np.full_like(W, np.nan), partial)
     if learned.trace.search:

@@ -41,6 +41,7 @@ _SURE = 0.9
 # An arrow that is less likely is drawn as a line.
 _EVEN = 0.5
 _UNSURE = "unsure"
+_TIED = "the columns determine each other, so any links among them fit as well"
 
 
 def _described(loss: str) -> str:
@@ -77,6 +78,7 @@ def class_note(run: SavedRun) -> str:
         "open": "the reverse fits these data as well, and no assumption or knowledge was given "
         "that decides",
         "unlikely": "an arrow is less likely than not",
+        "identity": _TIED,
     }
     said = [
         f"{ways[way]} of {of} {'carries' if ways[way] == 1 else 'carry'} no arrow head: {words}."
@@ -132,6 +134,8 @@ def _ways(run: SavedRun) -> Counter[str]:
 
 
 def _way(run: SavedRun, edge: EdgeRecord) -> str:
+    if edge.fixed_by == FixedBy.IDENTITY:
+        return "identity"
     if run.is_open(edge):
         return "open"
     if _is_unlikely(edge):
@@ -177,6 +181,7 @@ def _others(ways: Counter[str]) -> list[str]:
             "lines without an arrow fit as well either way, and their strength is that in one of "
             "these graphs",
         ),
+        "identity": ("link only repeats an identity", "links only repeat an identity"),
     }
     return [f"{ways[way]} {words[ways[way] > 1]}" for way, words in told.items() if ways[way]]
 
@@ -220,6 +225,7 @@ def certainty(run: SavedRun) -> list[tuple[str, str, int, str]]:
         FixedBy.EQUATIONS: "left open by the data: only the assumption of a smooth function of the "
         "causes plus noise prefers this way round",
         FixedBy.NOTHING: "left open: the reverse fits the data as well",
+        FixedBy.IDENTITY: f"left open: {_TIED}",
     }
     rows = [(str(label), kind_of(label), counts[label], text) for label, text in meaning.items()]
     unlikely = "left open: the arrow that the fit has here is less likely than not"

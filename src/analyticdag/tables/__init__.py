@@ -18,6 +18,7 @@
 | `codes.py`      | codes for "missing" that a user names                                       |
 | `suspects.py`   | numbers that look like such codes                                           |
 | `copies.py`     | columns that repeat another one                                             |
+| `identities.py` | columns that are the sum, difference or mean of others                      |
 | `decisions.py`  | what is said about a table                                                  |
 | `look.py`       | `Look`: one look at a table, and every decision                             |
 | `python.py`     | the kinds of the columns of a data frame, for an estimator                  |

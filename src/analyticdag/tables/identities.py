@@ -1,0 +1,149 @@
+"""Columns that follow from others exactly: total = rent + food, score = (q1 + q2 + q3) / 3.
+
+    identities_of(R, sd)     the sums, differences and means among columns, rounding apart
+    tied_columns(…)          which columns stand in an identity together
+
+Which of such columns has an edge is arbitrary: every set of them that determines the others is as
+good as any other.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.linalg import cho_solve, lapack
+
+from analyticdag._typing import BoolArray, FloatArray, IntArray
+
+# What rounding leaves of the variance: a hundredth of a standard deviation, as between copies
+# (`copies.py`). The mean of five answers from 1 to 5, to two decimals, leaves half as much.
+_ROUNDING = 1e-4
+# Coefficients that are simple differ from one by less than this before they are rounded; what is
+# left after rounding decides.
+_NEARLY = 0.1
+# A part that counts for less than this share of the largest is too small to be measured by.
+_COUNTS = 0.05
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Of columns, by place, the last is computed: the sum of the others times their signs.
+
+    With `mean` it is divided by their number; with `whole` nothing is left over: all of them add
+    up to the same in every row.
+    """
+
+    columns: tuple[int, ...]
+    signs: tuple[int, ...]
+    mean: bool = False
+    whole: bool = False
+
+    def at(self, places: IntArray) -> Identity:
+        """Return it among all columns of a table, of which these were looked at."""
+        return replace(self, columns=tuple(places[list(self.columns)].tolist()))
+
+    def words(self, names: Sequence[Hashable]) -> str:
+        """Return it as an equation."""
+        shown = [str(names[k]) for k in self.columns]
+        if self.whole:
+            return f"{' + '.join(shown)} is the same in every row"
+        # A plus first: change = after - before.
+        terms = sorted(zip(self.signs, shown, strict=False), key=lambda term: -term[0])
+        said = "".join(f" {'+' if sign > 0 else '-'} {name}" for sign, name in terms)
+        said = said.removeprefix(" + ").strip()
+        right = f"({said}) / {len(self.signs)}" if self.mean else said
+        return f"{shown[-1]} = {right}"
+
+    def advice(self, names: Sequence[Hashable]) -> str:
+        """Return the equation and what to do about it."""
+        computed = names[self.columns[-1]]
+        return (
+            f"{self.words(names)}: edges among these columns are arbitrary; leave one of them out "
+            f"(--drop {shlex.quote(str(computed))}; in Python X.drop(columns={[computed]!r}))"
+        )
+
+
+def identities_of(R: FloatArray, sd: FloatArray) -> tuple[Identity, ...]:
+    """Return the identities among columns with correlations R and standard deviations.
+
+    Columns that are copies of others must not be among them.
+    """
+    found = (_identity(v, R, sd) for v in _combinations(R))
+    return tuple(one for one in found if one is not None)
+
+
+def tied_columns(groups: Iterable[Iterable[int]], n_columns: int) -> BoolArray:
+    """Return the (d, d) mask of columns in the same group; groups with a column in common are one.
+
+    What is in two identities makes a third, among all of their columns.
+    """
+    group = np.arange(n_columns)
+    for columns in filter(None, map(list, groups)):
+        group[np.isin(group, group[columns])] = group[columns].min()
+    tied: BoolArray = group[:, None] == group
+    np.fill_diagonal(tied, val=False)
+    return tied
+
+
+def _combinations(R: FloatArray) -> list[FloatArray]:
+    """Return combinations of the standardised columns that next to nothing is left of."""
+    factor, order, rank, _ = lapack.dpstrf(R, tol=_ROUNDING, lower=1)
+    own, rest = order[:rank] - 1, order[rank:] - 1
+    if not len(rest):
+        return []
+    slopes = cho_solve((factor[:rank, :rank], True), R[np.ix_(own, rest)])
+    found = np.zeros((len(rest), len(R)))
+    found[np.arange(len(rest)), rest] = -1.0
+    found[:, own] = slopes.T
+    return list(found)
+
+
+def _identity(v: FloatArray, R: FloatArray, sd: FloatArray) -> Identity | None:
+    """Return the identity that a combination is; None where its coefficients are not simple."""
+    raw = np.abs(v / sd)
+    # Of a column that hardly counts the coefficient is not known well.
+    raw /= raw[np.abs(v) > _COUNTS * np.abs(v).max()].min()
+    parts = np.flatnonzero(raw > 0.5)
+    found = _simple(parts, raw[parts], np.sign(v[parts]).astype(int), R)
+    if found is None:
+        return None
+    exact = np.array([*found.signs, -len(found.signs) if found.mean else -1], np.float64)
+    if found.whole:
+        exact[-1] = 1.0
+    places = list(found.columns)
+    exact *= sd[places]
+    left = exact @ R[np.ix_(places, places)] @ exact
+    return found if left <= _ROUNDING * (exact**2).max() else None
+
+
+def _simple(parts: IntArray, sizes: FloatArray, signs: IntArray, R: FloatArray) -> Identity | None:
+    """Return the sum, difference or mean that coefficients of such sizes and signs are."""
+    if len(parts) < 3:
+        return None
+    if np.all(np.abs(sizes - 1.0) < _NEARLY):
+        return _sum(parts, signs, R)
+    k, n = int(sizes.argmax()), len(parts) - 1
+    others = np.delete(np.arange(n + 1), k)
+    is_mean = abs(sizes[k] / n - 1.0) < _NEARLY and np.all(signs[others] == -signs[k])
+    if not is_mean or np.any(np.abs(sizes[others] - 1.0) >= _NEARLY):
+        return None
+    return Identity((*parts[others].tolist(), int(parts[k])), (1,) * n, mean=True)
+
+
+def _sum(parts: IntArray, signs: IntArray, R: FloatArray) -> Identity:
+    """Return a sum or a difference; the column that stands alone with its sign is the total."""
+    alone = [k for k in range(len(parts)) if np.sum(signs == signs[k]) == 1]
+    if not alone and len(set(signs.tolist())) == 1:
+        return Identity(tuple(parts.tolist()), (1,) * (len(parts) - 1), whole=True)
+    k = alone[0] if alone else len(parts) - 1
+    others = np.delete(np.arange(len(parts)), k)
+    first, last = parts[others[0]], parts[others[-1]]
+    if len(others) == 2 and k < others[-1] and R[first, last] < 0.0:
+        # after = before + change, a difference: what is computed mostly comes later in a table, and
+        # parts of a whole seldom fall as the others rise.
+        k, others = int(others[-1]), np.sort([others[0], k])
+    own = np.where(signs[others] == signs[k], -1, 1)
+    return Identity((*parts[others].tolist(), int(parts[k])), tuple(own.tolist()))
