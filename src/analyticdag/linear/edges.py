@@ -18,6 +18,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from analyticdag._redundant import NOTHING_REDUNDANT
 from analyticdag._typing import BinaryArray, BoolArray, FloatArray
 from analyticdag.effects.levels import LevelColumns, level_names
 from analyticdag.fitting.design import Design, Reading
@@ -197,7 +198,9 @@ def edges_of(fit: Fit, learned: Learned, mixed: Described, cpdag: BinaryArray) -
     shaped, otherwise = learned.shaped, FixedBy(learned.loss.fixed_by)
     by_shape = shaped.known if shaped else None
     fixed = directions(adjacency, cpdag, fit.known.allowed, otherwise, by_shape)
-    fixed = between_tied(fixed, fit.statistics.redundant.tied(len(names)))
+    redundant = fit.statistics.redundant
+    if redundant != NOTHING_REDUNDANT:
+        fixed = between_tied(fixed, redundant.tied(len(names)))
     near, strength = mixed.near, mixed.strength
     if near is None:
         seen, n = edge_strength(moments, adjacency), moments.samples_of

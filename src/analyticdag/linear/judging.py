@@ -13,6 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
+from analyticdag._redundant import NOTHING_REDUNDANT
 from analyticdag._threads import one_blas_thread
 from analyticdag._typing import BoolArray
 from analyticdag.fitting.edges import FIXED_IN_CLASS, Edge, FixedBy
@@ -95,8 +96,9 @@ class HasJudgedEdges:
 
 def untied(judge: Judge | None, statistics: Statistics) -> Judge | None:
     """Return the judge that is not asked about columns which determine each other."""
-    tied = statistics.redundant.tied(len(statistics.names))
-    return UntiedJudge(judge, tied) if judge is not None and tied.any() else judge
+    if judge is None or statistics.redundant == NOTHING_REDUNDANT:
+        return judge
+    return UntiedJudge(judge, statistics.redundant.tied(len(statistics.names)))
 
 
 def with_sure_claims(learned: Learned, judge: Judge | None) -> Learned:
