@@ -24,10 +24,11 @@ from analyticdag.effects.what_if_levels import (
     columns_of,
     data_frame,
     drawn,
+    far_out,
     set_levels,
 )
 from analyticdag.effects.words import spoken
-from analyticdag.errors import OpenEdgesWarning, ParameterError
+from analyticdag.errors import DataWarning, OpenEdgesWarning, ParameterError
 
 
 class Outcome(NamedTuple):
@@ -55,6 +56,7 @@ def intervene(model: Any, do: Mapping[Hashable, Any], *, level: float = 0.95) ->
     level_of(level)
     known = Known.of(model).by_columns()
     setting, nodes = set_levels(known, _checked(do)), [known.position(name, "do") for name in do]
+    _warn_of_far(known, do, stacklevel=3)
     every = known.choices_at(tuple(nodes))
     own = next((k for k, e in enumerate(every) if e is known.equations), 0)
     made = [cast("LevelEquations", one).distributions(setting, level) for one in every]
@@ -84,6 +86,7 @@ def sample(
     """
     known, n = Known.of(model).by_columns(), whole("n", n, 1)
     setting = set_levels(known, _checked(do or {}))
+    _warn_of_far(known, do or {}, stacklevel=3)
     if pairs := known.open_pairs([known.position(name, "do") for name in do or {}]):
         _warn_of_open(pairs, stacklevel=3)
     rows = drawn(known, setting, n, generator_of(seed))
@@ -129,6 +132,17 @@ def target_place(graph: nx.DiGraph, target: Hashable) -> int:
     if pairs:
         _warn_of_open(pairs, stacklevel=3)
     return place
+
+
+def _warn_of_far(known: Known, do: Mapping[Hashable, Any], *, stacklevel: int) -> None:
+    """Warn in one line of numbers that are set to where rows do not lie."""
+    if told := far_out(known, do):
+        warnings.warn(
+            f"{'; '.join(told)}: hardly a row lies so far out, and the answer takes for granted "
+            "that effects are the same there",
+            DataWarning,
+            stacklevel=stacklevel + 1,
+        )
 
 
 def _warn_of_open(pairs: Sequence[tuple[Hashable, Hashable]], *, stacklevel: int) -> None:

@@ -20,6 +20,9 @@ from analyticdag.effects.levels import LevelColumns, LevelEquations
 from analyticdag.effects.words import spoken
 from analyticdag.errors import InputError, MissingDependencyError
 
+# At most one row in 36 is as many standard deviations from the mean, whatever the column.
+_FAR = 6.0
+
 
 def columns_of(known: Known) -> LevelColumns:
     """Return the columns of all nodes, of which a table without categories has one each."""
@@ -41,6 +44,28 @@ def set_levels(known: Known, do: Mapping[Hashable, Any]) -> dict[int, float]:
             _refuse_uncounted(known, node, amounts[0], f"do[{name!r}]={shown(value)}")
         setting |= dict(zip(columns, amounts, strict=True))
     return setting
+
+
+def far_out(known: Known, do: Mapping[Hashable, Any]) -> list[str]:
+    """Say of each number that is set how far out it is, if that is further than rows lie.
+
+    The range of a column is not kept, its mean and its standard deviation are.
+    """
+    if known.families is not None:
+        return []  # what was not counted is refused
+    words, told = spoken(known), []
+    for name, value in do.items():
+        node = known.position(name, "do")
+        if words[node].is_bounded or known.moments.S[node, node] == 0.0:
+            continue
+        mean, sd = float(known.mean[node]), float(known.sd[node])
+        away = abs(words[node].amounts(value)[0] - mean) / sd
+        if away > _FAR:
+            told.append(
+                f"do[{name!r}]={shown(value)} is {away:.0f} standard deviations from the mean "
+                f"({mean:.4g})"
+            )
+    return told
 
 
 def _refuse_uncounted(known: Known, node: int, amount: float, what: str) -> None:

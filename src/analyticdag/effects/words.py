@@ -34,6 +34,7 @@ class Number:
 
     name: Hashable
     labels: tuple[str, ...] = ()
+    is_bounded: bool = False  # whether every value that it takes was seen, or lies between two
     in_words = False
 
     @property
@@ -76,6 +77,7 @@ class Number:
 class Scale(Number):
     """An ordered column, which counts by the places of its levels from low to high."""
 
+    is_bounded: bool = True
     in_words = True
 
     def amounts(self, value: Any) -> list[float]:
@@ -98,6 +100,8 @@ class Scale(Number):
 class ZeroOne(Number):
     """A column of 0 and 1, whose mean is the share of 1."""
 
+    is_bounded: bool = True
+
     @property
     def shares(self) -> tuple[Hashable, ...]:
         """The share of 1 goes by the name of the column; that of 0 is not told."""
@@ -118,6 +122,7 @@ class ZeroOne(Number):
 class Levels(Number):
     """A category: a column for each level but the last."""
 
+    is_bounded: bool = True
     in_words = True
 
     @property
@@ -181,12 +186,14 @@ def _spoken(known: Known, k: int) -> Number:
     if column.scores and known.moments.S[k, k] == 0.0:
         value = float(known.mean[k])
         label = column.levels[int(np.abs(np.array(column.scores) - value).argmin())]
-        return OneLevel(name, (label,), value)
+        return OneLevel(name, (label,), value=value)
     if column.levels and column.kind == Kind.YES_NO:
         return YesNo(name, column.levels[::-1])
     if column.levels and column.kind == Kind.ORDERED:
         return Scale(name, column.levels)
-    return ZeroOne(name) if _is_zero_one(known, k, column.kind) else Number(name)
+    if _is_zero_one(known, k, column.kind):
+        return ZeroOne(name)
+    return Number(name, is_bounded=column.kind == Kind.YES_NO)  # one of two may be rare
 
 
 def _is_zero_one(known: Known, k: int, kind: str) -> bool:
