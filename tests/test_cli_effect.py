@@ -235,6 +235,29 @@ def test_gaps_in_a_table_to_check_name_the_option_there_is(
     assert "the nodes differ: only in the graph: ['snow']" in other.err
 
 
+def test_a_run_is_checked_on_its_table_as_the_fit_read_it(command: Command, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 11, 300)
+    b = a + rng.integers(-2, 3, 300)
+    income = np.exp(0.3 * b + rng.normal(0.0, 0.5, 300)).round(2)
+    group = np.where(b + rng.normal(0.0, 2.0, 300) > 5, "high", "low")
+    b = np.where(np.arange(300) < 20, -9, b + 2)
+    rows = [f"{k * 7},{a[k]},{b[k]},{income[k]},{group[k]}" for k in range(300)]
+    table, run = tmp_path / "t.csv", tmp_path / "run"
+    table.write_text("\n".join(["user_id,a,b,income,group", *rows]))
+    fitted = command("fit", table, "--out", run, "--log", "income")
+    assert "holds -9 in 20 rows" in fitted.err
+    result = command("check", run, table)
+    assert result.code == 0, result.err
+    assert "20 rows with missing values left out" in result.err
+    by_hand = ("--drop", "user_id", "--drop-missing")
+    other = command("check", run / "graph.graphml", table, "--na", "b=-9", *by_hand)
+    assert other.code == 0
+    assert other.out != result.out  # where income has no logarithm
+    command("fit", table, "--out", tmp_path / "named", "--log", "income", "--na", "b=-9")
+    assert command("check", tmp_path / "named", table).out == result.out
+
+
 def test_graphs_of_other_things_are_named_both(command: Command, tmp_path: Path) -> None:
     one, two, wide = (tmp_path / f"{name}.csv" for name in ("one", "two", "wide"))
     one.write_text("source,target\na,b\n")

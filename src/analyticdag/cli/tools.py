@@ -155,17 +155,27 @@ def check_command(
     drop_missing: options.DropMissing = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Test GRAPH, an expert's or a tool's, against the table DATA."""
+    """Test GRAPH, an expert's or a tool's, against the table DATA.
+
+    For a saved run the table is read as its fit read it.
+    """
     from analyticdag.effects import check_graph
     from analyticdag.errors import DataError, InputError
     from analyticdag.graphs.convert import node_mismatch
-    from analyticdag.io import read_table
-    from analyticdag.io.convert import read_graph
+    from analyticdag.io import load_run, read_table
+    from analyticdag.io.convert import read_graph, to_networkx
     from analyticdag.tables.codes import Codes
 
-    given = read_graph(graph)
-    rule = "drop" if drop_missing else "em"
-    table = read_table(data, drop=drop or (), missing=rule, na=Codes.read(na or ()))
+    run = load_run(graph) if graph.is_dir() else None
+    given = read_graph(graph) if run is None else to_networkx(run)
+    how: dict[str, Any] = {"drop": drop or (), "na": Codes.read(na or ())}
+    if run is not None and run.look is not None:  # as the fit read its table
+        how |= run.look.as_read(how["drop"], how["na"])
+    # Independences are tested on full rows, whatever a fit makes of the others.
+    rule = "drop" if drop_missing or run is not None else "em"
+    table = read_table(data, missing=rule, **how)
+    if table.rows_dropped:
+        line(Console(stderr=True), f"note: {table.rows_dropped} rows with missing values left out")
     if _is_list(graph):  # it cannot name nodes without edges
         given.add_nodes_from(table.names)
     if set(given) != set(table.names):

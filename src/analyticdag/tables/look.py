@@ -57,6 +57,19 @@ class Look:
         """Words of the command line that say everything that was decided."""
         return tuple(word for decision in self.decisions for word in decision.option)
 
+    def as_read(self, drop: Collection[str], na: Codes) -> dict[str, Any]:
+        """Return what makes `look_at` read a table again as this one was, and what is asked now."""
+        kept = [one for one in self.columns if one.taken and one.name not in drop]
+        kinds = {one.name: asked_of(one) for one in kept if one.kind != Kind.CONSTANT}
+        own = {one.name: (*one.na, *na.own.get(one.name, ())) for one in kept}
+        codes = {name: every for name, every in own.items() if every}
+        return {
+            "columns": self.recipe.names,
+            "drop": drop,
+            "kinds": kinds,
+            "na": replace(na, own=codes),
+        }
+
     @property
     def cautions(self) -> tuple[str, ...]:
         """What to do about values that may be codes."""
