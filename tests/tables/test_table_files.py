@@ -88,6 +88,27 @@ def test_spss(tmp_path: Path) -> None:
     check(tmp_path / "x.sav")
 
 
+def test_labelled_scales_of_spss_keep_the_order_of_their_codes(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    pyreadstat = pytest.importorskip("pyreadstat")
+    codes = np.random.default_rng(0).integers(1, 6, (200, 4)).astype(float)
+    frame = pandas.DataFrame(codes, columns=["Q1", "scale", "ends", "region"])
+    answers = {1: "no", 2: "rather no", 3: "mixed", 4: "rather yes", 5: "yes"}
+    labels = {"Q1": answers, "scale": answers, "ends": {1: "no", 5: "yes", 9: "refused"}}
+    labels["region"] = dict(zip(answers, "NSEWX", strict=True))
+    path = tmp_path / "s.sav"
+    measure = {"Q1": "ordinal", "scale": "scale", "ends": "scale", "region": "nominal"}
+    pyreadstat.write_sav(frame, str(path), variable_value_labels=labels, variable_measure=measure)
+    table = read_table(path)
+    assert table.look is not None
+    first, other, _, region = table.look.columns
+    assert (first.kind, first.levels) == ("ordered", tuple(answers.values()))
+    assert other.levels == first.levels
+    assert table.values[:, 0].tolist() == (codes[:, 0] - 1.0).tolist()
+    assert table.values[:, 2].tolist() == codes[:, 2].tolist()  # as a CSV has them
+    assert region.kind == "category"
+
+
 def test_excel_rows_are_counted_as_the_sheet_does(tmp_path: Path) -> None:
     openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.Workbook()
@@ -99,7 +120,20 @@ def test_excel_rows_are_counted_as_the_sheet_does(tmp_path: Path) -> None:
         read_table(tmp_path / "x.xlsx")
     table = read_table(tmp_path / "x.xlsx", kinds={"a": "number"}, missing="drop")
     assert table.values.tolist() == [[1, 2], [4, 5], [6, 7]]
-    assert "sheet 'Sheet' read, 1 more left alone" in table.notes
+    assert any(note.startswith("only the first sheet, 'Sheet', is read") for note in table.notes)
+
+
+def test_where_the_first_sheet_holds_notes_the_others_are_named(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    about = [["About this file"], ["made by us"], ["in May"], ["see data"]]
+    for k, notes in enumerate((about, [["a", "", "b"], [1, 2, 3]], [])):
+        book = openpyxl.Workbook()
+        for row in notes:
+            book.active.append(row)
+        book.create_sheet("Data 2021")
+        book.save(tmp_path / f"{k}.xlsx")
+        with pytest.raises(DataError, match=r"\('Data 2021'\), put that first or save it as CSV"):
+            read_table(tmp_path / f"{k}.xlsx")
 
 
 @pytest.mark.parametrize(

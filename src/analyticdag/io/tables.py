@@ -129,7 +129,7 @@ def read_table(
     cells, name, digest = read_cells(source, stdin)
     ordering = _ordering(cells, groups)
     cells, kept = _without_groups(cells, groups, drop)
-    check_names(cells.names, name)
+    check_names(cells.names, name, cells.notes)
     cells, targets = _without_targets(cells, interventions, drop)
     if targets is not None:  # what was set in some rows may lie far from the rest
         na = replace(na, guess=False)
@@ -139,7 +139,7 @@ def read_table(
         looked(look)
     look.refuse_undecided()
     names = look.recipe.names
-    check_names(names, name)
+    check_names(names, name, cells.notes)
     _refuse_lost_targets(targets, names)
     notes = cells.notes + ((f"left out as asked: {', '.join(drop)}",) if drop else ())
     notes += look.cautions

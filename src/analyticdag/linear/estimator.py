@@ -93,9 +93,7 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
     min_effect : no edge has a smaller |partial correlation|; "auto" goes by misfit of the rows.
     effort : factor on how often the search begins anew until its best score has come back.
     missing : gaps (NaN): "error" refuses them, "drop" leaves out rows, "em" uses all there is.
-    kinds : what columns of a data frame are, by name, such as {"smoker": "yes/no"}; or None. One
-        of "number", "count", "log", "ordered", "yes/no", "category", "days"; left out are columns
-        of kind "date", "identifier" or "text".
+    kinds : what columns of a data frame are, by name, such as {"smoker": "yes/no"}; or None.
     covariance : "sample", "rank" (columns that bend, wild cells) or "auto": as rows have it better.
 
     Notes

@@ -9,6 +9,7 @@
 | `text.py`       | delimited text to cells                                                     |
 | `arrow_text.py` | the same by pyarrow, for batches that are plain                             |
 | `files.py`      | which format a file has, and who reads it                                   |
+| `labelled.py`   | data frames, Stata and SPSS files to cells                                  |
 | `numbers.py`    | numbers and dates as people write them                                      |
 | `recipe.py`     | `Recipe`: how each column becomes numbers, kept for rows that come later    |
 | `kinds.py`      | what a column is                                                            |

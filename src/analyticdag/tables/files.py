@@ -25,17 +25,16 @@ import io
 import json
 import lzma
 import re
-import tempfile
 import textwrap
 import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
-import narwhals as nw
-
+from analyticdag._tables import first_few
 from analyticdag.errors import DataError, MissingDependencyError
 from analyticdag.tables.cells import Cells
+from analyticdag.tables.labelled import of_native, spss, stata
 from analyticdag.tables.text import delimited
 
 _T = TypeVar("_T")
@@ -45,6 +44,8 @@ READ = "CSV, TSV, JSON lines, Parquet, Feather, Excel (.xlsx), Stata and SPSS fi
 # so many for each of its own bytes. Numbers that differ take a bit at least, eight cells a byte.
 _MANY_CELLS, _CELLS_PER_BYTE = 4_000_000, 100
 _MANY_BYTES = 200 * 2**20
+# Sheets that a message names.
+_NAMED = 5
 # Arrow's types of texts.
 _TEXTS = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view")
 _URL = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
@@ -240,7 +241,7 @@ def _arrow(raw: bytes, with_pyarrow: Callable[[bytes], Any], in_polars: str) -> 
             table = _polars_table(raw, in_polars)
         except ImportError as error:
             raise MissingDependencyError("pyarrow", "parquet") from error
-    return _of_native(table)
+    return of_native(table)
 
 
 def _parquet_table(raw: bytes) -> Any:
@@ -305,14 +306,6 @@ def _polars_table(raw: bytes, form: str) -> Any:
     return getattr(polars, f"read_{form}")(io.BytesIO(raw))
 
 
-def _of_native(table: Any) -> Cells:
-    frame = nw.from_native(table, eager_only=True)
-    cells = Cells.of_frame(frame)
-    return Cells(
-        cells.names, cells.columns, range(1, len(cells) + 1), (), cells.levels, cells.ordered
-    )
-
-
 def _excel(raw: bytes) -> Cells:
     """Read the first sheet: its first row that is not empty has the names."""
     try:
@@ -330,10 +323,23 @@ def _excel(raw: bytes) -> Cells:
             n_cells += len(row)  # one far to the right makes the row that long
             refuse_many_cells(n_cells, len(raw))
     if len(numbered) < 2:
-        raise DataError(f"the sheet {sheet.title!r} has no rows; put the table on the first sheet")
-    others = len(book.worksheets) - 1
-    notes = (f"sheet {sheet.title!r} read, {others} more left alone",) if others else ()
-    return _of_rows(numbered, notes)
+        raise DataError(
+            f"the sheet {sheet.title!r} has no rows; put the table on the first sheet"
+            + "".join(f"; {note}" for note in _other_sheets(book))
+        )
+    return _of_rows(numbered, _other_sheets(book))
+
+
+def _other_sheets(book: Any) -> tuple[str, ...]:
+    """Say which sheets are not read, and what to do if one of them was meant."""
+    first, *others = [repr(sheet.title) for sheet in book.worksheets]
+    if not others:
+        return ()
+    named = first_few(others, _NAMED)
+    return (
+        f"only the first sheet, {first}, is read; if the table is on another one ({named}), put "
+        "that first or save it as CSV",
+    )
 
 
 def _of_rows(numbered: Sequence[tuple[int, Sequence[Any]]], notes: tuple[str, ...]) -> Cells:
@@ -351,28 +357,6 @@ def _of_rows(numbered: Sequence[tuple[int, Sequence[Any]]], notes: tuple[str, ..
     return Cells(tuple(header), columns, [number for number, _ in numbered[1:]], notes)
 
 
-def _stata(raw: bytes) -> Cells:
-    try:
-        import pandas
-    except ImportError as error:
-        raise MissingDependencyError("pandas", "data") from error
-    # A label does not say that there is an order.
-    return _of_native(pandas.read_stata(io.BytesIO(raw), order_categoricals=False))
-
-
-def _spss(raw: bytes) -> Cells:
-    """Read by way of a file: the reader takes nothing else."""
-    try:
-        import pandas
-        import pyreadstat  # noqa: F401 (pandas needs it, and says so less plainly)
-    except ImportError as error:
-        raise MissingDependencyError("pyreadstat", "spss") from error
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "table.sav"
-        path.write_bytes(raw)
-        return _of_native(pandas.read_spss(path))
-
-
 _PACKED: dict[bytes, Callable[[Any], Any]] = {
     b"\x1f\x8b": gzip.open,
     b"BZh": bz2.open,
@@ -382,9 +366,9 @@ _BINARY: dict[bytes, tuple[str, Callable[[bytes], Cells]]] = {
     b"PAR1": ("Parquet", _parquet),
     b"ARROW1": ("Feather", _feather),
     b"FEA1": ("Feather", _feather),
-    b"<stata_dta>": ("Stata", _stata),
-    b"$FL2": ("SPSS", _spss),
-    b"$FL3": ("SPSS", _spss),
+    b"<stata_dta>": ("Stata", stata),
+    b"$FL2": ("SPSS", spss),
+    b"$FL3": ("SPSS", spss),
 }
 _BY_SUFFIX: dict[str, tuple[str, Callable[[bytes], Cells]]] = {
     ".parquet": ("Parquet", _parquet),
@@ -393,7 +377,7 @@ _BY_SUFFIX: dict[str, tuple[str, Callable[[bytes], Cells]]] = {
     ".arrow": ("Feather", _feather),
     ".xlsx": ("Excel", _excel),
     ".xlsm": ("Excel", _excel),
-    ".dta": ("Stata", _stata),
-    ".sav": ("SPSS", _spss),
-    ".zsav": ("SPSS", _spss),
+    ".dta": ("Stata", stata),
+    ".sav": ("SPSS", spss),
+    ".zsav": ("SPSS", spss),
 }

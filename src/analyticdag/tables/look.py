@@ -234,13 +234,18 @@ def gap_words(gaps: Mapping[str, int], n_rows: int) -> str:
     return f"gaps in {first_few(shares, _SHOWN)}"
 
 
-def check_names(names: Iterable[str], table: str) -> None:
-    """Refuse columns without a name, and names that are there twice."""
-    names = list(names)
-    if not names:
-        raise DataError(f"{table} has no columns left; pass at least one column of numbers")
-    if "" in names:
-        raise DataError(f"column {names.index('') + 1} has no name; give it one in the first row")
+def check_names(names: Iterable[str], table: str, notes: Sequence[str] = ()) -> None:
+    """Refuse columns without a name, and names that are there twice.
+
+    What is said of the table may tell why: that it is one sheet of several.
+    """
+    names, wrong = list(names), ""
     twice = sorted(name for name, number in Counter(names).items() if number > 1)
-    if twice:
-        raise DataError(f"more than one column is named {twice[:_SHOWN]}; rename or drop them")
+    if not names:
+        wrong = f"{table} has no columns left; pass at least one column of numbers"
+    elif "" in names:
+        wrong = f"column {names.index('') + 1} has no name; give it one in the first row"
+    elif twice:
+        wrong = f"more than one column is named {twice[:_SHOWN]}; rename or drop them"
+    if wrong:
+        raise DataError("; ".join((wrong, *notes)))
