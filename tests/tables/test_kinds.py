@@ -35,6 +35,11 @@ def repeated(*items: Any) -> list[Any]:
     return [items[k % len(items)] for k in range(ROWS)]
 
 
+OWN_NUMBERS = [str(k * k + 7) for k in range(ROWS)]
+COUNTS = ("number_of_rooms", "orders", "income", "turkey")
+ROW_NAMES = ("user", "Customer", "KundenNr", "order number", "invoice_no", "caseNum", "key")
+
+
 @pytest.mark.parametrize(
     ("name", "cells", "kind"),
     [
@@ -65,6 +70,15 @@ def repeated(*items: Any) -> list[Any]:
         ("x", ["Germany"] * ROWS, "category"),
         ("x", [f"said {k} words to me" for k in range(ROWS)], "text"),
         ("paid", [str(7 * k + 3) for k in range(ROWS)], "count"),
+        ("anything", [str((7 * k) % ROWS + 500) for k in range(ROWS)], "identifier"),
+        ("anything", [str((7 * k) % ROWS) for k in range(ROWS - 1)], "count"),
+        ("anything", [str((7 * k) % 19) for k in range(19)], "count"),
+        *((name, OWN_NUMBERS, "identifier") for name in ROW_NAMES),
+        *(
+            (name, OWN_NUMBERS, "count")
+            for name in ("number_of_rooms", "orders", "income", "turkey")
+        ),
+        *((name, [str(k // 2 * 7) for k in range(ROWS)], "count") for name in ROW_NAMES),
     ],
 )
 def test_every_kind_is_found(name: str, cells: list[Any], kind: str) -> None:

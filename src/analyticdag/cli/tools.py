@@ -174,7 +174,7 @@ def check_command(
     # Independences are tested on full rows, whatever a fit makes of the others.
     rule = "drop" if drop_missing or run is not None else "em"
     table = read_table(data, missing=rule, **how)
-    if table.rows_dropped:
+    if table.rows_dropped and not drop_missing:
         line(Console(stderr=True), f"note: {table.rows_dropped} rows with missing values left out")
     if _is_list(graph):  # it cannot name nodes without edges
         given.add_nodes_from(table.names)

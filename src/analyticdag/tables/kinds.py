@@ -32,7 +32,18 @@ _ID_NAME = re.compile(
     r"unnamed: ?\d+|index|row_?(nr|no|num|number|names?)?|(.*[_\W])?(id|ids|uuid|guid)",
     re.IGNORECASE,
 )
+# Words that name a row by themselves, and words that do so as the last of several, in English and
+# German. Counts and amounts have them first: number_of_rooms.
+_ROW_NAMES = frozenset(
+    (
+        *("user", "customer", "client", "patient", "person", "subject", "participant", "kunde"),
+        *("respondent", "employee", "member", "account", "order", "invoice", "case"),
+    )
+)
+_LAST_WORDS = frozenset(("number", "no", "nr", "num", "nummer", "key", "id", "uuid", "guid"))
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+")
 _CAMEL_ID = re.compile(r".*[a-z](ID|Id)|ID|Id")
+_OWN_VALUE = "a different value in every row"
 # With fewer rows numbers may count up, or columns may agree, by chance.
 FEW_ROWS = 20
 # Whole numbers without a hole from 0 or 1 to at most this are a rating scale.
@@ -133,7 +144,7 @@ def _of_numbers(column: Column, values: FloatArray, why: str = "") -> Found:
     kind = Kind.NUMBER
     if len(distinct) == 1:
         kind = Kind.CONSTANT
-    elif whole and (reason := _counts_rows(column.name, values)):
+    elif whole and (reason := _why_row_names(column.name, values, distinct)):
         return Found(replace(column, kind=Kind.IDENTIFIER), reason, kept_as=Kind.NUMBER)
     elif len(distinct) == 2:
         kind = Kind.YES_NO
@@ -145,6 +156,24 @@ def _of_numbers(column: Column, values: FloatArray, why: str = "") -> Found:
         without_hole = distinct[-1] - distinct[0] == len(distinct) - 1
         kind = Kind.ORDERED if is_scale and without_hole and len(seen) >= FEW_ROWS else Kind.COUNT
     return Found(replace(column, kind=kind), why, values)
+
+
+def _why_row_names(name: str, values: FloatArray, distinct: FloatArray) -> str:
+    """Say why whole numbers name the rows; nothing where they do not."""
+    reason = _counts_rows(name, values)
+    if reason or len(distinct) < len(values) or len(values) < FEW_ROWS:
+        return reason
+    if distinct[-1] - distinct[0] == len(values) - 1:
+        return f"every whole number from {distinct[0]:.0f} to {distinct[-1]:.0f} stands in one row"
+    return _OWN_VALUE if _names_rows(name) else ""
+
+
+def _names_rows(name: str) -> bool:
+    """Whether a column is called as what names a row: `customer`, `order number`, `KundenNr`."""
+    words = [word.casefold() for word in _WORD.findall(name)]
+    return bool(words) and (
+        words[-1] in _LAST_WORDS or (len(words) == 1 and words[0] in _ROW_NAMES)
+    )
 
 
 def _counts_rows(name: str, values: FloatArray) -> str:
@@ -164,7 +193,7 @@ def names_identifier(name: str) -> bool:
 
 def _why_identifier(n_seen: int, n_distinct: int) -> str:
     if n_distinct == n_seen:
-        return "a different value in every row"
+        return _OWN_VALUE
     return f"{n_distinct} values that stand in several rows each"
 
 
