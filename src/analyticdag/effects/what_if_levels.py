@@ -20,8 +20,8 @@ from analyticdag.effects.levels import LevelColumns, LevelEquations
 from analyticdag.effects.words import spoken
 from analyticdag.errors import InputError, MissingDependencyError
 
-# At most one row in 36 is as many standard deviations from the mean, whatever the column.
-_FAR = 6.0
+# At most one row in 64 is as many standard deviations from the mean, whatever the column.
+_FAR = 8.0
 
 
 def columns_of(known: Known) -> LevelColumns:
