@@ -210,7 +210,7 @@ def test_no_direction_is_claimed_of_an_edge_that_is_not_probable() -> None:
 
 
 def test_a_clear_direction_is_claimed_beside_a_weak_edge_too() -> None:
-    model = skewed(300, 1.0, 0.15)
+    model = skewed(300, 1.0, 0.13)
     strong, weak = model.edges_
     assert weak.probability < 0.9
     assert strong.margin > 6.0
