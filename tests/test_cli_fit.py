@@ -447,3 +447,7 @@ def test_of_a_total_and_its_parts_the_print_names_the_sum_and_claims_nothing(
     assert not any("%" in line or "→" in line for line in inside)
     assert re.search(r"links? only repeats? an identity", done.out)
     assert "total = rent + food" in (tmp_path / "r" / "report.html").read_text(encoding="utf-8")
+    # Its graph is still the one that was found: not every way to turn those links round fits.
+    run = load_run(tmp_path / "r")
+    assert all(run.cpdag[edge.target, edge.source] for edge in run.open_edges)
+    assert {edge.kind for edge in run.edges if edge.fixed_by == "identity"} == {"open"}

@@ -64,7 +64,7 @@ def _cautions(run: SavedRun, *, verbose: bool) -> list[str]:
 def _summary(run: SavedRun, folder: Path, page: Path) -> dict[str, Any]:
     edges = []
     for edge in run.edges:
-        i, j, is_open = run.ends(edge)
+        (i, j, _), is_open = run.ends(edge), edge.kind == "open"
         edges.append(
             {
                 "source": run.names[i],

@@ -118,7 +118,7 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]
         self.graph_ = nx.DiGraph()
         self.graph_.add_nodes_from(names)
         self.graph_.add_weighted_edges_from((e.source, e.target, e.weight) for e in edges)
-        self.class_graph_ = _class_graph(names, edges)
+        self.class_graph_ = _class_graph(names, edges, cpdag)
         self.causal_order_ = topological_order(finished.adjacency)
         self.removed_edges_ = [
             (names[i], names[j]) for i, j in (*finished.on_cycles, *finished.over_limit)
@@ -126,6 +126,7 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]
 
 
 def _is_open(edge: Edge) -> bool:
+    """Whether nothing fixes the direction; also of an identity, which can be turned in part."""
     return kind_of(edge.fixed_by) == "open"
 
 
@@ -179,12 +180,15 @@ def _link(edge: Edge, place: Mapping[Hashable, int]) -> Link:
     )
 
 
-def _class_graph(names: Sequence[Hashable], edges: tuple[Edge, ...]) -> nx.DiGraph:
+def _class_graph(
+    names: Sequence[Hashable], edges: tuple[Edge, ...], cpdag: BinaryArray
+) -> nx.DiGraph:
     """Return what is known: both arcs, with open=True, where nothing fixes the direction."""
     graph = nx.DiGraph()
     graph.add_nodes_from(names)
+    place = {name: k for k, name in enumerate(names)}
     for edge in edges:
-        is_open = _is_open(edge)
+        is_open = _is_open(edge) and bool(cpdag[place[edge.target], place[edge.source]])
         graph.add_edge(edge.source, edge.target, open=is_open)
         if is_open:
             graph.add_edge(edge.target, edge.source, open=True)

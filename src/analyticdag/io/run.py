@@ -126,8 +126,12 @@ class SavedRun:
         return self.names[edge.source], self.names[edge.target]
 
     def is_open(self, edge: EdgeRecord) -> bool:
-        """Whether nothing fixes the direction of an edge; a graph that was given has none such."""
-        return bool(self.loss) and edge.kind == "open"
+        """Whether the reverse fits as well; of a graph that was given no edge is known to be such.
+
+        Between columns of an identity the class says it: not every way to turn such edges fits.
+        """
+        in_class = bool(self.cpdag[edge.target, edge.source])
+        return bool(self.loss) and edge.kind == "open" and in_class
 
     @property
     def open_edges(self) -> tuple[EdgeRecord, ...]:

@@ -262,7 +262,7 @@ def _link(run: SavedRun, edge: EdgeRecord) -> Link:
     plain = line or edge.parts
     given = edge.weight if edge.standardized is None else edge.standardized
     if line:
-        known = "open" if run.is_open(edge) else "unsure"
+        known = "open" if edge.kind == "open" else "unsure"
         about = f"strength {edge.strength:.3g}, direction {known}"
     else:
         about = f"{'strength' if edge.parts else 'weight'} {edge.weight:.4g}"

@@ -58,7 +58,7 @@ def is_line(run: SavedRun, edge: EdgeRecord) -> bool:
 
     Files for other tools keep such an arrow, with how likely it is.
     """
-    return run.is_open(edge) or _is_unlikely(edge)
+    return run.is_open(edge) or edge.fixed_by == FixedBy.IDENTITY or _is_unlikely(edge)
 
 
 def _is_unlikely(edge: EdgeRecord) -> bool:
@@ -234,7 +234,7 @@ def certainty(run: SavedRun) -> list[tuple[str, str, int, str]]:
 
 def reason(run: SavedRun, edge: EdgeRecord) -> str:
     """Return what fixed a direction, as page and print say it."""
-    unsure = is_line(run, edge) and not run.is_open(edge)
+    unsure = is_line(run, edge) and edge.kind != "open"
     return _UNSURE if unsure else edge.fixed_by
 
 

@@ -81,7 +81,8 @@ function describe(edge) {
   if (edge.directionStability !== null && !edge.line) {
     parts.push('direction fixed in ' + share(edge.directionStability));
   }
-  if (edge.open) parts.push('direction open: the reverse fits as well');
+  if (edge.fixedBy === 'identity') parts.push('its columns determine each other: any links among them fit as well');
+  else if (edge.open) parts.push('direction open: the reverse fits as well');
   else if (edge.line) parts.push('direction unsure: an arrow is less likely than not');
   else parts.push('direction fixed by ' + edge.fixedBy);
   if (edge.margin !== null && !edge.line) {
