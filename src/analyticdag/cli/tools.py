@@ -159,6 +159,7 @@ def check_command(
 
     For a saved run the table is read as its fit read it.
     """
+    from analyticdag._files import is_folder
     from analyticdag.effects import check_graph
     from analyticdag.errors import DataError, InputError
     from analyticdag.graphs.convert import node_mismatch
@@ -166,7 +167,7 @@ def check_command(
     from analyticdag.io.convert import read_graph, to_networkx
     from analyticdag.tables.codes import Codes
 
-    run = load_run(graph) if graph.is_dir() else None
+    run = load_run(graph) if is_folder(graph) else None
     given = read_graph(graph) if run is None else to_networkx(run)
     how: dict[str, Any] = {"drop": drop or (), "na": Codes.read(na or ())}
     if run is not None and run.look is not None:  # as the fit read its table
