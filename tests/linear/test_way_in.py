@@ -29,14 +29,6 @@ def test_the_estimator_keeps_what_every_user_may_want() -> None:
     assert [line.partition(" : ")[0] for line in lines] == named
 
 
-@pytest.mark.parametrize("name", ["schedule", "start", "device", "dtype"])
-def test_a_parameter_that_moved_says_where_it_went(name: str) -> None:
-    with pytest.raises(ParameterError, match=rf"solver now: use solver=.*\({name}=\.\.\.\)"):
-        AnalyticDAG(**{name: None})
-    with pytest.raises(ParameterError, match="is a parameter of the solver now"):
-        AnalyticDAG().set_params(**{name: None})
-
-
 def test_a_parameter_that_never_was_is_refused_as_python_does() -> None:
     with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
         AnalyticDAG(colour="red")  # type: ignore[call-arg]

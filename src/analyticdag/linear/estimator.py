@@ -48,7 +48,7 @@ from analyticdag.linear.ignored import warn_about_ignored, warn_about_scale
 from analyticdag.linear.judging import HasJudgedEdges, untied, with_sure_claims
 from analyticdag.linear.ladder import HasLadder
 from analyticdag.linear.learn import Learned, learned_by_path, learned_by_search
-from analyticdag.linear.options import Options, refuse_moved, refusing_moved
+from analyticdag.linear.options import Options
 from analyticdag.linear.prepare import Fit, prepared
 from analyticdag.linear.ranks import ranks_instead
 from analyticdag.linear.resume import with_rows
@@ -167,7 +167,6 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn.
     """
 
-    @refusing_moved
     def __init__(
         self,
         loss: str | LossClass = "auto",
@@ -295,11 +294,6 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
             values, n_samples, column_names(self, len(values)), standardize=options.standardize
         )
         return self._learn(statistics, options, S)
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters of this estimator, as everywhere in scikit-learn."""
-        refuse_moved(params)
-        return super().set_params(**params)
 
     def score(self, X: Any, y: None = None, sample_weight: Any = None) -> float:
         """Return the mean log-likelihood of the rows of X, for data held out from the fit.

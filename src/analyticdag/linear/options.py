@@ -7,11 +7,9 @@ once they are made.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import wraps
 from pathlib import Path
-from typing import Any, ParamSpec
+from typing import Any
 
 from analyticdag._parameters import (
     choice,
@@ -34,7 +32,6 @@ from analyticdag.optimize.columns import Columns
 from analyticdag.optimize.path import Minimiser, is_minimiser, schedule_of, traits_of
 from analyticdag.tables.gaps import MISSING_RULES
 
-P = ParamSpec("P")
 COVARIANCES = ("auto", "sample", "rank")
 
 # What a solver is called, and how it follows a path, if it does.
@@ -55,13 +52,6 @@ _MOST_PRICE = 1e100
 _MOST_EFFORT = 1000.0
 # Names that lambda1 takes instead of a number, and the criterion each stands for.
 CRITERIA = {"auto": "ebic", "ebic": "ebic", "cv": "cv", "stars": "stars"}
-# Parameters that only some solvers read, and are set there.
-_MOVED = {
-    "schedule": "solver=Columns(schedule=...) or solver=Adam(schedule=...)",
-    "start": "solver=Columns(start=...) or solver=Adam(start=...)",
-    "device": "solver=Adam(device=...)",
-    "dtype": "solver=Adam(dtype=...)",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,24 +204,6 @@ def settled(estimator: Any) -> dict[str, Any]:
         return found
     is_auto = _is_auto(estimator.solver)
     return found | {"refine": False} | ({"solver": "adam"} if is_auto else {})
-
-
-def refuse_moved(names: Mapping[str, Any]) -> None:
-    """Say where a parameter went that is now one of a solver."""
-    for name in names:
-        if name in _MOVED:
-            raise ParameterError(f"{name} is a parameter of the solver now: use {_MOVED[name]}")
-
-
-def refusing_moved(init: Callable[P, None]) -> Callable[P, None]:
-    """Decorate a constructor so that it says where a parameter went; its signature stays."""
-
-    @wraps(init)
-    def checked(*arguments: P.args, **parameters: P.kwargs) -> None:
-        refuse_moved(parameters)
-        init(*arguments, **parameters)
-
-    return checked
 
 
 def solver_with(
