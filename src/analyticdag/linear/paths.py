@@ -47,10 +47,8 @@ class Start:
         """Return the weights to begin with."""
         if self.weights is not None:
             return self.weights
-        if self.name == "zero":
-            return np.zeros_like(statistics.S)
         S, n = statistics.S, statistics.n_samples
-        return starting_weights(S, n, "variance", masks.allowed, masks.required)
+        return starting_weights(S, n, self.name, masks.allowed, masks.required)
 
 
 def follow_path(

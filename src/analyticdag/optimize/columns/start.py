@@ -7,7 +7,6 @@ long as the variables are on their own scale.
 from __future__ import annotations
 
 import math
-from typing import Literal
 
 import numpy as np
 
@@ -26,14 +25,14 @@ _COLLINEAR = 1e-9  # a candidate with less of its variance left than this is alr
 def starting_weights(
     S: FloatArray,
     n_samples: int,
-    start: Literal["zero", "variance"] = "variance",
+    start: str = "variance",
     allowed: BoolArray | None = None,
     required: BoolArray | None = None,
 ) -> FloatArray:
     """Weights for the first stage: always a DAG, so inside the domain of every constraint.
 
-    ``"variance"`` regresses each node on parents forward-selected among the nodes of smaller
-    variance. Required edges are always among the parents, forbidden ones never.
+    ``"zero"`` is W = 0. ``"variance"`` regresses each node on parents forward-selected among the
+    nodes of smaller variance, required edges always and forbidden ones never among them.
     """
     d = len(S)
     if start == "zero":
