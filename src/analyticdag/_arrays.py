@@ -15,6 +15,8 @@ import array_api_compat.numpy
 import numpy as np
 from array_api_compat import device, is_torch_array
 
+from analyticdag._compiled import flat, readable
+from analyticdag._constraint import kernels
 from analyticdag._tables import check_square
 from analyticdag._typing import Array
 from analyticdag.errors import DataError
@@ -114,3 +116,15 @@ def set_diagonal(matrix: Array, diagonal: Array) -> Array:
 def quiet() -> AbstractContextManager[Any]:
     """No overflow warnings: a series that diverges is an answer here, not a surprise."""
     return np.errstate(over="ignore", invalid="ignore", divide="ignore")
+
+
+def times_transposed(
+    W: np.ndarray[Any, Any], P: np.ndarray[Any, Any], factor: float
+) -> np.ndarray[Any, Any]:
+    """factor·W∘Pᵀ of NumPy matrices; the kernel goes by tiles, as P is read across its rows."""
+    if W.dtype != np.float64 or not P.flags.c_contiguous:
+        return W.dtype.type(factor) * W * P.T
+    W = readable(W)
+    result: np.ndarray[Any, Any] = np.empty_like(W)
+    kernels.times_transposed(flat(W), flat(P), len(W), factor, flat(result))
+    return result

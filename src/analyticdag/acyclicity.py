@@ -29,9 +29,17 @@ from typing import Any
 
 import numpy as np
 
-from analyticdag._arrays import array_namespace, as_square_matrix, host_view, identity, like, quiet
+from analyticdag._arrays import (
+    array_namespace,
+    as_square_matrix,
+    host_view,
+    identity,
+    like,
+    quiet,
+    times_transposed,
+)
 from analyticdag._compiled import flat, readable
-from analyticdag._constraint.kernels import order_gradient, times_transposed
+from analyticdag._constraint.kernels import order_gradient
 from analyticdag._terms import Term
 from analyticdag._typing import Array, IntArray
 from analyticdag.algorithm1 import OUTSIDE, Reset, algorithm1
@@ -180,7 +188,7 @@ class Acyclicity:
     def _as_it_is(self, W: np.ndarray[Any, Any]) -> tuple[float, np.ndarray[Any, Any]]:
         with quiet():
             value, slope = self._whole(W * W)
-            return float(value), _times_transposed(W, slope, 2 * self._slope[0])
+            return float(value), times_transposed(W, slope, 2 * self._slope[0])
 
     def _rescaled(self, W: np.ndarray[Any, Any]) -> tuple[float, np.ndarray[Any, Any]]:
         """The same from D^-1 W D, which has the same h; D holds powers of two."""
@@ -282,17 +290,6 @@ def _checked(value: Any, gradient: Array) -> tuple[Any, Array]:
     if not (math.isfinite(float(value)) and bool(xp.all(xp.isfinite(gradient)))):
         raise DataError("f(A) or its gradient overflows; scale the weights down or use f.scaled(s)")
     return value, gradient
-
-
-def _times_transposed(
-    W: np.ndarray[Any, Any], P: np.ndarray[Any, Any], factor: float
-) -> np.ndarray[Any, Any]:
-    """factor * W * P.T."""
-    if W.dtype != np.float64 or not P.flags.c_contiguous:
-        return W.dtype.type(factor) * W * P.T
-    result: np.ndarray[Any, Any] = np.empty_like(W)
-    times_transposed(flat(W), flat(P), len(W), factor, flat(result))
-    return result
 
 
 def _unshifted(shifted: Shifted) -> Array:

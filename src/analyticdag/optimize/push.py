@@ -26,8 +26,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from array_api_compat import is_numpy_array
 
-from analyticdag._compiled import flat, readable
-from analyticdag._constraint.kernels import times_transposed
+from analyticdag._arrays import times_transposed
 from analyticdag._typing import Array
 from analyticdag.acyclicity import Acyclicity
 from analyticdag.algorithm1 import Reset
@@ -80,7 +79,7 @@ def _order_push(f: AnalyticFunction, order: int, d: int, careful: Push, distance
             return careful(W)
         if distance and not _clear_of_edge(M, distance):
             return careful(W)
-        return _times_transposed(W, _power(M, order, spare), slope)
+        return times_transposed(W, _power(M, order, spare), slope)
 
     return push
 
@@ -109,14 +108,6 @@ def _power(M: _Matrix, n: int, spare: list[_Matrix]) -> _Matrix:
     return P
 
 
-def _times_transposed(W: _Matrix, P: _Matrix, factor: float) -> _Matrix:
-    """Return factor·W∘Pᵀ."""
-    W = readable(W)
-    result = np.empty_like(W)
-    times_transposed(flat(W), flat(P), len(W), factor, flat(result))
-    return result
-
-
 def _exponential_push(f: AnalyticFunction, d: int, careful: Push) -> Push:
     inverse_scale, slope = 1.0 / f.scale, 2.0 * f.coefficient(1)
     powers, rows = np.empty((4, d, d)), np.empty((4, d, d))
@@ -126,7 +117,7 @@ def _exponential_push(f: AnalyticFunction, d: int, careful: Push) -> Push:
         Y *= W
         if not _norm(Y) < _LARGE_NORM:
             return careful(W)
-        return _times_transposed(W, _exponential(powers, rows), slope)
+        return times_transposed(W, _exponential(powers, rows), slope)
 
     return push
 
