@@ -227,8 +227,8 @@ def test_gaps_in_a_table_to_check_name_the_option_there_is(
     holes.write_text("\n".join([first, "," + second.partition(",")[2], *rest]))
     result = command("check", graph, holes)
     assert result.code == 2
-    assert "(--drop-missing)" in result.err
-    assert command("check", graph, holes, "--drop-missing").code == 0
+    assert "(--missing drop)" in result.err
+    assert command("check", graph, holes, "--missing", "drop").code == 0
     graph.write_text("source,target\nsnow,wet\n")
     other = command("check", graph, holes)  # other names are another table: that comes first
     assert other.code == 2
@@ -250,7 +250,7 @@ def test_a_run_is_checked_on_its_table_as_the_fit_read_it(command: Command, tmp_
     result = command("check", run, table)
     assert result.code == 0, result.err
     assert "20 rows with missing values left out" in result.err
-    by_hand = ("--drop", "user_id", "--drop-missing")
+    by_hand = ("--drop", "user_id", "--missing", "drop")
     other = command("check", run / "graph.graphml", table, "--na", "b=-9", *by_hand)
     assert other.code == 0
     assert other.out != result.out  # where income has no logarithm

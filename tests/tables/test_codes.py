@@ -227,7 +227,8 @@ def test_a_graph_is_checked_without_codes(command: Command, tmp_path: Path) -> N
     (tmp_path / "g.csv").write_text("source,target\nage,bp\nbp,chol\n")
     _, _, err = command("check", tmp_path / "g.csv", tmp_path / "t.csv")
     assert "note: 'age' holds -999 in" in err
-    words = ("check", tmp_path / "g.csv", tmp_path / "t.csv", "--na", "-999", "--drop-missing")
+    files = (tmp_path / "g.csv", tmp_path / "t.csv")
+    words = ("check", *files, "--na", "-999", "--missing", "drop")
     status, out, err = command(*words)
     assert (status, err) == (0, "")
     assert "0 of 1 pairs" in out

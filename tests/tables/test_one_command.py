@@ -99,7 +99,6 @@ def test_gaps_can_be_refused_or_dropped(command: Command, table: Path) -> None:
     assert code == 0
     assert "rows with missing values left out" in err
     assert command("fit", table, "--missing", "guess")[0] == 2
-    assert command("fit", table, "--drop-missing", "--missing", "em")[0] == 2
 
 
 def test_columns_and_kinds_on_the_command_line(command: Command, table: Path) -> None:

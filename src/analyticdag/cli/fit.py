@@ -43,7 +43,6 @@ def fit_command(
     log: options.Log = None,
     na: options.Na = None,
     missing: options.Missing = None,
-    drop_missing: options.DropMissing = False,
     groups: options.Groups = None,
     interventions: options.Interventions = None,
     model: options.Model = "linear",
@@ -85,7 +84,7 @@ def fit_command(
     check_model(model, interventions=interventions is not None)
     check_numbers(resamples, seed, max_steps)
     talk = Talk(quiet=quiet, verbose=verbose)
-    of_rows = (missing, drop_missing, interventions, groups)
+    of_rows = (missing, interventions, groups)
     asked = Asked(columns, drop, kind, *of_rows, log, na, talk, kept=True)
     table = asked.read(file, in_batches=model != "nonlinear" and not resamples)
     known = None if knowledge is None else read_knowledge(knowledge)

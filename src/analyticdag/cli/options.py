@@ -69,7 +69,10 @@ Missing = Annotated[
         words="em drop error",
     ),
 ]
-DropMissing = Annotated[bool, _table("The same as --missing drop.", "off", "--drop-missing")]
+MissingOrDrop = Annotated[
+    str,
+    _table("Gaps: error, or drop (leave rows out).", "error", "--missing", words="error drop"),
+]
 Groups = Annotated[
     str | None,
     _table(

@@ -54,7 +54,6 @@ def stability_command(
     na: options.Na = None,
     covariance: options.Covariance = None,
     missing: options.Missing = None,
-    drop_missing: options.DropMissing = False,
     groups: options.Groups = None,
     jobs: options.Jobs = None,
     seed: Annotated[int, typer.Option(help="Of the resamples.")] = 0,
@@ -78,7 +77,7 @@ def stability_command(
     check_share(threshold, above=0.5 if complementary else 0.0)
     inputs = files_read(file, knowledge, checkpoint)
     talk = Console(stderr=True, quiet=quiet)
-    of_rows = (missing, drop_missing, interventions, groups)
+    of_rows = (missing, interventions, groups)
     asked = Asked(columns, drop, kind, *of_rows, log, na, talk)
     table = asked.read(file)
     known = None if knowledge is None else read_knowledge(knowledge)

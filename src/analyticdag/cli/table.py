@@ -34,7 +34,6 @@ class Asked:
     drop: Sequence[str] | None = None
     kinds: Sequence[str] | None = None
     missing: str | None = None
-    drop_missing: bool = False
     interventions: str | None = None
     groups: str | None = None
     log: Sequence[str] | None = None
@@ -45,11 +44,7 @@ class Asked:
     @property
     def rule(self) -> str:
         """What is done about gaps."""
-        if self.drop_missing and self.missing not in (None, "drop"):
-            raise ParameterError(
-                f"--drop-missing and --missing {self.missing} contradict each other; give one"
-            )
-        return "drop" if self.drop_missing else self.missing or "em"
+        return self.missing or "em"
 
     def read(self, file: str, *, in_batches: bool = False) -> Table:
         """Read the table, say what was found and decided, and refuse what cannot be used.
@@ -131,7 +126,7 @@ def explicit_command(look: Look, rule: str) -> str:
     given = sys.argv[1:]
     words, said = list(look.options), set(itertools.pairwise(given))
     pairs = [pair for pair in zip(words[::2], words[1::2], strict=True) if pair not in said]
-    if look.gaps and "--missing" not in given and "--drop-missing" not in given:
+    if look.gaps and "--missing" not in given:
         pairs.append(("--missing", rule))
     return shlex.join(["analyticdag", *given, *(word for pair in pairs for word in pair)])
 

@@ -152,7 +152,7 @@ def check_command(
     level: Annotated[float, typer.Option(help="Chance of any false alarm.")] = 0.05,
     drop: options.Drop = None,
     na: options.Na = None,
-    drop_missing: options.DropMissing = False,
+    missing: options.MissingOrDrop = "error",
     as_json: options.AsJson = False,
 ) -> None:
     """Test GRAPH, an expert's or a tool's, against the table DATA.
@@ -160,6 +160,7 @@ def check_command(
     For a saved run the table is read as its fit read it.
     """
     from analyticdag._files import is_folder
+    from analyticdag._parameters import choice
     from analyticdag.effects import check_graph
     from analyticdag.errors import DataError, InputError
     from analyticdag.graphs.convert import node_mismatch
@@ -167,15 +168,16 @@ def check_command(
     from analyticdag.io.convert import read_graph, to_networkx
     from analyticdag.tables.codes import Codes
 
+    drops = choice("missing", missing, ("error", "drop")) == "drop"
     run = load_run(graph) if is_folder(graph) else None
     given = read_graph(graph) if run is None else to_networkx(run)
     how: dict[str, Any] = {"drop": drop or (), "na": Codes.read(na or ())}
     if run is not None and run.look is not None:  # as the fit read its table
         how |= run.look.as_read(how["drop"], how["na"])
     # Independences are tested on full rows, whatever a fit makes of the others.
-    rule = "drop" if drop_missing or run is not None else "em"
+    rule = "drop" if drops or run is not None else "em"
     table = read_table(data, missing=rule, **how)
-    if table.rows_dropped and not drop_missing:
+    if table.rows_dropped and not drops:
         line(Console(stderr=True), f"note: {table.rows_dropped} rows with missing values left out")
     if _is_list(graph):  # it cannot name nodes without edges
         given.add_nodes_from(table.names)
@@ -186,7 +188,7 @@ def check_command(
     if table.has_gaps:
         raise DataError(
             f"{table.source} has missing values, and independences are tested on full rows; leave "
-            "rows with gaps out (--drop-missing), or the emptiest columns (--drop)"
+            "rows with gaps out (--missing drop), or the emptiest columns (--drop)"
         )
     found = check_graph(given, table.columns, level=level)
     out = Console(highlight=False)
