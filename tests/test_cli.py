@@ -114,3 +114,5 @@ def test_bash_completes_commands_options_and_values(
 def test_the_version(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert call(monkeypatch, "--version") == 0
     assert capsys.readouterr().out.strip() == __version__
+    citation = Path(__file__).parent.parent / "CITATION.cff"
+    assert f"\nversion: {__version__}\n" in citation.read_text()

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from analyticdag.linear import AnalyticDAG
     from analyticdag.nonlinear import NonlinearDAG
 
-__version__ = "0.1.0"
+__version__ = "0.1.0.dev0"
 __all__ = ["AnalyticDAG", "Knowledge", "NonlinearDAG", "__version__"]
 
 # Looked up at first use: scikit-learn takes a second to import, which `import analyticdag` and
