@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from analyticdag._files import in_use, read_arrays, read_limited, sweep, write_bytes, written
-from analyticdag._schema import fitted, parsed_json
+from analyticdag._schema import checked_as, parsed_json
 from analyticdag.errors import InputError, OutputError, ParameterError
 
 
@@ -206,9 +206,9 @@ def test_odd_json_is_refused(text: str, message: str) -> None:
 )
 def test_what_does_not_fit_says_where(value: Any, kind: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        fitted(value, kind, "x")
+        checked_as(value, kind, "x")
 
 
 def test_what_fits_is_converted() -> None:
-    assert fitted([[1, "a"]], tuple[tuple[float, str], ...], "x") == ((1.0, "a"),)
-    assert fitted(None, int | None, "x") is None
+    assert checked_as([[1, "a"]], tuple[tuple[float, str], ...], "x") == ((1.0, "a"),)
+    assert checked_as(None, int | None, "x") is None

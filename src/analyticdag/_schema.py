@@ -1,9 +1,9 @@
 """The one gate for what is read from a file: plain values checked against annotations.
 
-    parsed_json(bytes)              plain values, of bounded depth, numbers finite, keys once
-    parsed_toml(text)               the same of TOML, where numbers may be infinite
-    fitted(value, kind, "edges")    the value as `kind`, an annotation; ValueError says where not
-    plain(value)                    the way back: anything of ours as JSON can hold it
+    parsed_json(bytes)                plain values, of bounded depth, numbers finite, keys once
+    parsed_toml(text)                 the same of TOML, where numbers may be infinite
+    checked_as(value, kind, "edges")  the value as `kind`, an annotation; ValueError says where not
+    plain(value)                      the way back: anything of ours as JSON can hold it
 
 A kind is Any, None, bool, int, float, str, Literal, X | Y, tuple, list, Mapping[str, X] or a
 dataclass of such. Nothing is guessed: "1" is no number, 1.0 no whole one, and a key too many is
@@ -83,7 +83,7 @@ def _finite(word: str) -> float:
     return number
 
 
-def fitted(value: Any, kind: Any, where: str) -> Any:
+def checked_as(value: Any, kind: Any, where: str) -> Any:
     """Return a plain value as the annotated kind, lists as tuples where it says so."""
     if kind is Any:
         return value
@@ -112,7 +112,8 @@ def _record(value: Any, kind: Any, where: str) -> Any:
         raise ValueError(f"{where} has the unknown key {_short(min(value.keys() - hints.keys()))}")
     if not needed <= value.keys():
         raise ValueError(f"{where} lacks {min(needed - value.keys())!r}")
-    return kind(**{key: fitted(item, hints[key], f"{where}.{key}") for key, item in value.items()})
+    items = value.items()
+    return kind(**{key: checked_as(item, hints[key], f"{where}.{key}") for key, item in items})
 
 
 @functools.cache
@@ -129,10 +130,10 @@ def _one_of(value: Any, kinds: tuple[Any, ...], where: str) -> Any:
     *others, last = [kind for kind in kinds if kind is not type(None)]
     for kind in others:
         try:
-            return fitted(value, kind, where)
+            return checked_as(value, kind, where)
         except ValueError:
             continue
-    return fitted(value, last, where)
+    return checked_as(value, last, where)
 
 
 def _sequence(value: Any, kind: Any, where: str) -> Any:
@@ -145,14 +146,14 @@ def _sequence(value: Any, kind: Any, where: str) -> Any:
     if len(kinds) != len(value):
         raise ValueError(f"{where} must have {len(kinds)} entries, not {len(value)}")
     pairs = enumerate(zip(value, kinds, strict=True))
-    return make([fitted(item, own, f"{where}[{k}]") for k, (item, own) in pairs])
+    return make([checked_as(item, own, f"{where}[{k}]") for k, (item, own) in pairs])
 
 
 def _mapping(value: Any, kind: Any, where: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ValueError(f"{where} must hold named values, not {_short(value)}")
     own = (get_args(kind) or (str, Any))[1]
-    return {key: fitted(item, own, f"{where}.{plain_key(key)}") for key, item in value.items()}
+    return {key: checked_as(item, own, f"{where}.{plain_key(key)}") for key, item in value.items()}
 
 
 _SCALARS = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}

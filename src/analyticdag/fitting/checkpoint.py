@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from analyticdag._files import in_use, read_limited, read_sealed, write_sealed, written
-from analyticdag._schema import fitted, parsed_json
+from analyticdag._schema import checked_as, parsed_json
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.errors import ParameterError
 from analyticdag.fitting.placement import Placement, to_host
@@ -106,7 +106,7 @@ class Checkpoint:
         content = read_limited(self.path, limit, "name another file")
         try:
             arrays = read_sealed(content, limit)
-            header = fitted(parsed_json(str(arrays.pop("header")).encode()), Header, "header")
+            header = checked_as(parsed_json(str(arrays.pop("header")).encode()), Header, "header")
             fits = all(a.shape == shape and a.dtype.kind == "f" for a in arrays.values())
             if set(arrays) != set(header.entries) or not fits:
                 raise ValueError("its entries do not fit")

@@ -36,7 +36,7 @@ from analyticdag._files import (
     write_text,
 )
 from analyticdag._parameters import shown
-from analyticdag._schema import fitted, parsed_json, plain
+from analyticdag._schema import checked_as, parsed_json, plain
 from analyticdag.errors import InputError, OutputError, ParameterError
 from analyticdag.io.formats import dagitty, dot, edges_csv, graphml
 from analyticdag.io.model import SCHEMA, SCHEMA_VERSION, Model, model_of, run_of
@@ -119,7 +119,7 @@ def unfinished(folder: Path) -> SavingNote | None:
         return None
     try:
         content = read_limited(folder / NOTE, 2**20, _CURE)
-        found: SavingNote = fitted(parsed_json(content), SavingNote, NOTE)
+        found: SavingNote = checked_as(parsed_json(content), SavingNote, NOTE)
     except ValueError:
         return SavingNote("")
     return found
@@ -176,7 +176,7 @@ def load_run(folder: str | Path) -> SavedRun:
         )
     manifest = _read_json(folder / MANIFEST)
     try:
-        model = fitted(record, Model, "model.json")
+        model = checked_as(record, Model, "model.json")
         arrays = _read_matrices(folder / WEIGHTS, model)
         return run_of(model, arrays, manifest)
     except InputError:

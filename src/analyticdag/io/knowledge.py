@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from analyticdag._files import read_limited
-from analyticdag._schema import fitted, parsed_json, parsed_toml
+from analyticdag._schema import checked_as, parsed_json, parsed_toml
 from analyticdag.errors import InputError, KnowledgeError
 from analyticdag.knowledge import Knowledge
 
@@ -73,8 +73,9 @@ def _from_record(record: Any, name: str) -> Knowledge:
     if twice:
         raise KnowledgeError(f"{name} has both {twice[0]} and {_KEYS[twice[0]]}; keep one of them")
     try:
+        values = {key: _pairs(own) if key in _EDGES else own for key, own in record.items()}
         renamed = {
-            full: fitted(_pairs(record[key]) if key in _EDGES else record[key], _KINDS[full], key)
+            full: checked_as(values[key], _KINDS[full], key)
             for full, key in ((str(_KEYS.get(key, key)), key) for key in record)
         }
     except ValueError as error:

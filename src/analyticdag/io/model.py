@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from analyticdag._parameters import shown
-from analyticdag._schema import fitted, plain_key
+from analyticdag._schema import checked_as, plain_key
 from analyticdag.io.audit import Audit
 from analyticdag.io.run import EdgeRecord, SavedRun
 from analyticdag.io.state import Fitted, RungRecord
@@ -176,7 +176,7 @@ def _check_manifest(manifest: Mapping[str, Any], n_columns: int) -> None:
     kinds |= dict.fromkeys(("created", "command", "model_choice"), str)
     for key, kind in kinds.items():
         if key in manifest:
-            value = fitted(manifest[key], kind, key)
+            value = checked_as(manifest[key], kind, key)
             if isinstance(value, Source) and value.columns != n_columns:
                 raise ValueError(f"the manifest is of {value.columns} columns, not {n_columns}")
 
@@ -205,15 +205,15 @@ def _check_trace(trace: tuple[Mapping[str, Number | str], ...]) -> None:
             if isinstance(value, str) and key != "reason":
                 raise ValueError(f"trace[{k}].{plain_key(key)} must be a number, not text")
         for key in ("stage", "step"):
-            fitted(record.get(key), int, f"trace[{k}].{key}")
+            checked_as(record.get(key), int, f"trace[{k}].{key}")
 
 
 def _check_choice(model: Model) -> None:
     """Check what the parameters repeat of the search and of the selection."""
-    fitted(model.parameters.get("search"), SearchNote | None, "parameters.search")
+    checked_as(model.parameters.get("search"), SearchNote | None, "parameters.search")
     if model.loss_choice is not None and model.loss_choice.loss != model.loss:
         raise ValueError(f"the loss {shown(model.loss)} is not the one that was chosen")
-    chosen = fitted(model.parameters.get("chosen"), Chosen | None, "parameters.chosen")
+    chosen = checked_as(model.parameters.get("chosen"), Chosen | None, "parameters.chosen")
     series = model.selection
     if (chosen is None) != (series is None):
         raise ValueError("the chosen lambda1 and the series it was chosen from need each other")

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from analyticdag._files import read_limited, read_sealed, write_sealed, written
-from analyticdag._schema import fitted, parsed_json
+from analyticdag._schema import checked_as, parsed_json
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.errors import ParameterError
 from analyticdag.stability.resamples import FoundEdges
@@ -87,7 +87,7 @@ class CountsFile:
         content = read_limited(self.path, limit, "name another file")
         try:
             arrays = read_sealed(content, limit)
-            note = fitted(parsed_json(str(arrays.pop("note")).encode()), CountsNote, "note")
+            note = checked_as(parsed_json(str(arrays.pop("note")).encode()), CountsNote, "note")
             counts = Counts(**arrays, done=note.done)
             if note.fingerprint == self.fingerprint:
                 counts.check(n_features)
