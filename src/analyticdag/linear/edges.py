@@ -72,7 +72,7 @@ class Described:
     columns: LevelColumns | None = None  # of a table with categories
 
 
-def described(fit: Fit, learned: Learned, recipe: Recipe | None) -> Described:
+def describe(fit: Fit, learned: Learned, recipe: Recipe | None) -> Described:
     """Describe the edges on the rows as they are."""
     statistics, adjacency = fit.plain or fit.statistics, learned.finished.adjacency
     strength = edge_strength(statistics.moments, adjacency)
@@ -191,17 +191,19 @@ def _parts(coefficients: FloatArray, sources: tuple[str, ...], targets: tuple[st
     )
 
 
-def edges_of(fit: Fit, learned: Learned, mixed: Described, cpdag: BinaryArray) -> tuple[Edge, ...]:
+def edges_of(
+    fit: Fit, learned: Learned, described: Described, cpdag: BinaryArray
+) -> tuple[Edge, ...]:
     """Return what is known about every edge."""
     names, adjacency = fit.statistics.names, learned.finished.adjacency
-    moments, W = fit.statistics.moments, mixed.weights
+    moments, W = fit.statistics.moments, described.weights
     shaped, otherwise = learned.shaped, FixedBy(learned.loss.fixed_by)
     by_shape = shaped.known if shaped else None
     fixed = directions(adjacency, cpdag, fit.known.allowed, otherwise, by_shape)
     redundant = fit.statistics.redundant
     if redundant != NOTHING_REDUNDANT:
         fixed = between_tied(fixed, redundant.tied(len(names)))
-    near, strength = mixed.near, mixed.strength
+    near, strength = described.near, described.strength
     if near is None:
         seen, n = edge_strength(moments, adjacency), moments.samples_of
         near = near_border(W, seen, n, threshold=learned.w_threshold, price=learned.price)
@@ -209,4 +211,4 @@ def edges_of(fit: Fit, learned: Learned, mixed: Described, cpdag: BinaryArray) -
         # Log-odds, for instance: the error of a linear slope would be on another scale.
         strength = replace(strength, standard_error=np.full_like(W, np.nan))
     margins = shaped.turned | shaped.margins if shaped else {}
-    return edge_table(names, W, strength, fixed, near, margins, mixed.parts)
+    return edge_table(names, W, strength, fixed, near, margins, described.parts)

@@ -43,7 +43,7 @@ from analyticdag.knowledge import Knowledge
 from analyticdag.least_squares import weights_on_parents
 from analyticdag.linear.blocks import judge_of, ladder_task
 from analyticdag.linear.choice import LossChoice
-from analyticdag.linear.edges import described, edges_of
+from analyticdag.linear.edges import describe, edges_of
 from analyticdag.linear.ignored import warn_about_ignored, warn_about_scale
 from analyticdag.linear.judging import HasJudgedEdges, untied, with_sure_claims
 from analyticdag.linear.ladder import HasLadder
@@ -362,13 +362,13 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
 
     def _keep(self, fit: Fit, learned: Learned) -> None:
         """Set the learned attributes."""
-        statistics, mixed = fit.plain or fit.statistics, described(fit, learned, self.recipe_)
-        finished, W = replace(learned.finished, weights=mixed.weights), mixed.slopes
+        statistics, described = fit.plain or fit.statistics, describe(fit, learned, self.recipe_)
+        finished, W = replace(learned.finished, weights=described.weights), described.slopes
         self.interventions_ = statistics.perturbed
         cpdag = equivalence_class(finished.adjacency, self.interventions_)
         judge = judge_of(fit, learned)
         learned = with_sure_claims(learned, judge)
-        edges = edges_of(fit, learned, mixed, cpdag)
+        edges = edges_of(fit, learned, described, cpdag)
         self._keep_graph(statistics.names, finished, cpdag, edges)
         self._judge, self.reading_ = untied(judge, statistics), learned.reading_of(fit)
         self.covariance_ = "rank" if fit.statistics.ranks else "sample"
@@ -380,7 +380,7 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
         self.loss_choice_, self.selection_ = learned.choice, learned.selection
         self.trace_, self.status_, self.n_iter_ = learned.trace, learned.status, learned.n_iter
         self.mean_, self.scale_ = statistics.undisturbed_mean(W), statistics.scale
-        self.moments_, self.level_columns_ = statistics.moments, mixed.columns
+        self.moments_, self.level_columns_ = statistics.moments, described.columns
         pooled = learned.loss.variances == "equal"
         self.noise_variances_ = statistics.noise_variances(W, pooled=pooled)
         if self.status_ is Status.SEARCHED and any(e.fixed_by is FixedBy.NOTHING for e in edges):
