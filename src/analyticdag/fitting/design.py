@@ -165,7 +165,7 @@ class Design(NodeColumns):
         """Return the readings that the facts allow: by levels, and as cuts where there are such."""
         plain = self.by_levels(facts)
         found = (Reading(LEVELS, self, plain),)
-        if not facts.has_rows:
+        if not facts.can_ask:
             return found
         cut = self._with_cut_categories(facts, plain)
         base = plain if cut is self else cut.by_levels(facts)

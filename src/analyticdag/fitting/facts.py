@@ -33,7 +33,7 @@ class Facts(Protocol):
     @property
     def two_valued(self) -> BoolArray: ...  # noqa: D102  (which columns have two values)
     @property
-    def has_rows(self) -> bool: ...  # noqa: D102  (whether there are rows to ask)
+    def can_ask(self) -> bool: ...  # noqa: D102  (whether `ask` can be answered)
     @property
     def too_many(self) -> BoolArray: ...  # noqa: D102  (which columns have levels beyond counting)
     def counted(self, k: int) -> tuple[FloatArray, FloatArray]:
@@ -61,8 +61,8 @@ class RowFacts:
         return none_yet.with_rows(self.values).two_valued
 
     @property
-    def has_rows(self) -> bool:
-        """Whether rows can be asked about all columns: not where each has rows of its own."""
+    def can_ask(self) -> bool:
+        """Whether the rows answer for all columns at once: not where each has rows of its own."""
         return self.perturbed is None
 
     @property
@@ -99,7 +99,7 @@ class SumFacts:
         return self.tally.levels.two_valued
 
     @property
-    def has_rows(self) -> bool:
+    def can_ask(self) -> bool:
         """Whether there is a sample of the rows."""
         return self.sample is not None
 

@@ -184,7 +184,7 @@ def _check_levels(facts: Facts, kinds: tuple[str, ...], statistics: Statistics) 
         many = f"column {name!r} is {kind} and has more than {MOST_COUNTED} levels"
         if kind == Kind.CATEGORY:
             raise DataError(f"{many}, too many to add up in batches; join some of them first")
-        if facts.has_rows:  # elsewhere ordered columns are read by their codes anyway
+        if facts.can_ask:  # elsewhere ordered columns are read by their codes anyway
             warnings.warn(
                 f"{many}, too many to add up in batches, so it is read as a number",
                 DataWarning,
