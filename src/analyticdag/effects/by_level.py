@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from analyticdag._typing import FloatArray
 from analyticdag.effects.effect import Effect, LevelEffect
 from analyticdag.effects.equations import SAME, SAME_DIGITS, Equations
 from analyticdag.effects.known import Known
-from analyticdag.effects.levels import LevelEquations
+from analyticdag.effects.levels import with_levels
 from analyticdag.effects.summary import adjustment_sets, members, settling
 
 # A level of the cause and one of the outcome.
@@ -23,7 +23,7 @@ def level_effect(known: Known, x: int, y: int, neighbours: list[int], level: flo
     `neighbours` are the open edges at x that matter.
     """
     every = known.choices((x,)) if neighbours else [known.equations]
-    tables = [cast("LevelEquations", one).level_table(x, y, level) for one in every]
+    tables = [with_levels(one).level_table(x, y, level) for one in every]
     values, lows, highs = (np.array([table[k] for table in tables]) for k in range(3))
     reached = [bool(one.reach[x, y]) for one in every]
     identified = bool((np.ptp(values, axis=0) <= SAME).all())
@@ -55,7 +55,7 @@ def level_values(known: Known, every: list[Equations], x: int, y: int) -> dict[P
     levels = known.levels
     assert levels is not None
     causes, outcomes = levels.labels[x] or ("",), levels.labels[y] or ("",)
-    tables = np.array([cast("LevelEquations", one).level_values(x, y) for one in every])
+    tables = np.array([with_levels(one).level_values(x, y) for one in every])
     if levels.labels[x]:
         tables = np.concatenate([tables, np.zeros_like(tables[:, :1])], axis=1)
     return {

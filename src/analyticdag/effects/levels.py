@@ -218,6 +218,12 @@ class LevelEquations(Equations):
         return self.columns.without_causes_of(self.levels.columns_of(node).tolist())
 
 
+def with_levels(equations: Equations) -> LevelEquations:
+    """Return the same equations: those of `Known.by_columns()`, or of a table with categories."""
+    assert isinstance(equations, LevelEquations)
+    return equations
+
+
 def from_outside(weights: FloatArray, own: IntArray) -> FloatArray:
     """Return what columns outside a node make of its columns, those before them included."""
     T = np.linalg.inv(np.eye(len(own)) - weights[np.ix_(own, own)])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import networkx as nx
 import numpy as np
@@ -19,7 +19,7 @@ from analyticdag._typing import FloatArray
 from analyticdag.effects.effect import pairs_text
 from analyticdag.effects.equations import SAME
 from analyticdag.effects.known import Known, position_of
-from analyticdag.effects.levels import LevelEquations
+from analyticdag.effects.levels import with_levels
 from analyticdag.effects.what_if_levels import (
     columns_of,
     data_frame,
@@ -59,7 +59,7 @@ def intervene(model: Any, do: Mapping[Hashable, Any], *, level: float = 0.95) ->
     _warn_of_far(known, do, stacklevel=3)
     every = known.choices_at(tuple(nodes))
     own = next((k for k, e in enumerate(every) if e is known.equations), 0)
-    made = [cast("LevelEquations", one).distributions(setting, level) for one in every]
+    made = [with_levels(one).distributions(setting, level) for one in every]
     means, sds, lows, highs = (np.array([one[k] for one in made]) for k in range(4))
     levels = columns_of(known)
     if (np.ptp(means, axis=0) > SAME * levels.sd).any():

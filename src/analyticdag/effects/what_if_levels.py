@@ -8,7 +8,7 @@ causes (`counted.py`). Where rows are drawn, a level is drawn by its share.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from analyticdag._parameters import shown
 from analyticdag._typing import FloatArray
 from analyticdag.effects.counted import SAME
 from analyticdag.effects.known import Known
-from analyticdag.effects.levels import LevelColumns, LevelEquations
+from analyticdag.effects.levels import LevelColumns, with_levels
 from analyticdag.effects.words import spoken
 from analyticdag.errors import InputError, MissingDependencyError
 
@@ -26,7 +26,9 @@ _FAR = 8.0
 
 def columns_of(known: Known) -> LevelColumns:
     """Return the columns of all nodes, of which a table without categories has one each."""
-    return cast("LevelColumns", known.by_columns().levels)
+    levels = known.by_columns().levels
+    assert levels is not None
+    return levels
 
 
 def set_levels(known: Known, do: Mapping[Hashable, Any]) -> dict[int, float]:
@@ -87,7 +89,7 @@ def drawn(
 ) -> dict[Hashable, Any]:
     """Draw n rows of the member; what is drawn by name, in words where it has any."""
     levels, words = columns_of(known), spoken(known)
-    equations = cast("LevelEquations", known.by_columns().equations)
+    equations = with_levels(known.by_columns().equations)
     rows = equations.draw(setting, n, rng, [bool(word.shares) for word in words])
     return {word.name: word.said(rows[:, levels.columns_of(k)]) for k, word in enumerate(words)}
 

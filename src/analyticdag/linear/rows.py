@@ -23,7 +23,7 @@ import math
 import os
 import warnings
 from collections.abc import Hashable, Iterable, Iterator, Set
-from typing import Any, cast
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -39,7 +39,7 @@ from analyticdag._validation import (
     remember_columns,
 )
 from analyticdag.effects.known import Known
-from analyticdag.effects.levels import LevelEquations
+from analyticdag.effects.levels import with_levels
 from analyticdag.effects.what_if import target_place
 from analyticdag.effects.what_if_levels import predicted
 from analyticdag.errors import DataError, DataWarning, ParameterError
@@ -251,7 +251,7 @@ def predictions(estimator: Any, X: FloatArray, target: Hashable | None) -> Any:
 def _expected(estimator: Any, known: Known, X: FloatArray) -> FloatArray:
     """Return what the equations make of the columns of every node from its causes, row by row."""
     if known.levels is not None:
-        return cast("LevelEquations", known.equations).expected(X)
+        return with_levels(known.equations).expected(X)
     weights = estimator.slopes_ * estimator.scale_ / estimator.scale_[:, None]
     return estimator.mean_ + (X - estimator.mean_) @ weights
 
