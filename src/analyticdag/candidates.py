@@ -33,10 +33,11 @@ __all__ = [
     "correlations",
 ]
 
+# Where these come from stands in the table above; the level of PC is the default of pybnesian.
 CORRELATION_THRESHOLD = 0.1
 MARKOV_LEVEL = 0.05
-_MOST_CELLS = 200_000_000  # 1.6 GB, and as much again for the work on them
 PC_LEVEL = 0.05
+_MOST_CELLS = 200_000_000  # 1.6 GB, and as much again for the work on them
 
 
 def candidate_mask(candidates: Any, S: FloatArray, n_samples: int) -> BoolArray:

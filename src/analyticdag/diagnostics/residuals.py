@@ -17,7 +17,7 @@ from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.diagnostics.columns import not_judged
 from analyticdag.diagnostics.result import SHOWN, Check, Level, listing
 
-LEVEL = 0.01
+LEVEL = 0.01  # chance of an alarm anywhere in a table that agrees with the model
 # A kurtosis twice a Gaussian's 3: the t distribution with 6 degrees of freedom.
 HEAVY = 6.0
 # With so many columns chance finds links among a few large values.

@@ -39,7 +39,7 @@ from analyticdag.moments import Moments
 
 # An edge this many standard errors from the border could be lost in another sample.
 NEAR = 2.0
-_ROUNDING = 1e-15
+_ROUNDING = 1e-15  # a correlation of one would have an infinite gain
 
 
 class FixedBy(StrEnum):

@@ -52,10 +52,10 @@ FEW_VALUES, ROWS_PER_VALUE = 10, 5
 # Rows looked at, evenly spread over the table; more would not change what is read from them.
 _ROWS = 10_000
 _GLANCE = 200  # rows in which most columns show more values than a few
-_FEWEST = 50
+_FEWEST = 50  # rows without gaps, below which nothing is said about them
 _BLOCK = 256  # columns whose correlations are held at a time
 _TAIL = 3.0  # residuals further out count as this many deviations: a few rows must not decide
-_STANDARD_ERRORS = 2.0
+_STANDARD_ERRORS = 2.0  # of a mean square correlation: what chance explains, generously
 # Correlation of size and value, for each unit of skewness, that wrong directions explain: at most
 # 0.031 with exponential and 0.020 with Gumbel noise, own seeds.
 _SKEWED = 0.035

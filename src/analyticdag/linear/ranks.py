@@ -39,7 +39,7 @@ from analyticdag.tables.recipe import Recipe
 CLEARLY = 3.0
 # Rows that are looked at, evenly spread, and columns with parents: a limit on the time it takes.
 _ROWS, _COLUMNS = 1000, 300
-_FEWEST = 30
+_FEWEST = 30  # rows of a column with its parents that can tell anything
 # No density is sharper than this share of a column's spread: an atom must not decide by itself.
 _SHARPEST = 0.05
 # Standard errors by which skewness and kurtosis of a column that is not normal are off.

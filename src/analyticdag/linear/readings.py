@@ -118,6 +118,7 @@ def as_far(read: Read) -> Read:
     return replace(read, record=replace(read.record, interrupted=True))
 
 
+# Beyond, a cost was none: columns that follow from each other have no finite likelihood.
 _PLAIN = 1e6
 _WORDS = {LEVELS: "by their levels", CUTS: "as cuts of normal variables"}
 
@@ -125,7 +126,6 @@ _WORDS = {LEVELS: "by their levels", CUTS: "as cuts of normal variables"}
 def _why(name: str, costs: dict[str, float]) -> str:
     other = next(key for key in costs if key != name)
     margin = costs[other] - costs[name]
-    # Beyond, a cost was none: columns that follow from each other have no finite likelihood.
     by = f" by {margin:.1f}" if margin < _PLAIN else ""
     return f"discrete columns {_WORDS[name]}, better{by} than {_WORDS[other]}"
 

@@ -27,11 +27,11 @@ from analyticdag.orders import (
     random_order,
 )
 from analyticdag.search import Interrupted, SearchResult, effect_price, search_orders
+from analyticdag.search.starts import RANDOM_STARTS
 
 logger = logging.getLogger(__name__)
 
 _Matrix = TypeVar("_Matrix", BoolArray, FloatArray)
-_RANDOM_STARTS = 2
 # Conditional variances need this many rows for each node.
 _ROWS_PER_NODE = 2
 
@@ -96,7 +96,7 @@ def starting_orders(table: SearchTable, *, equal: bool) -> dict[str, IntArray]:
     if equal:
         return starts
     starts["r2"] = r2_order(S, n_samples=n, before=before)
-    for number in range(1, _RANDOM_STARTS + 1):
+    for number in range(1, RANDOM_STARTS + 1):
         rng = np.random.default_rng([table.seed, number])
         starts[f"random-{number}"] = random_order(S, rng, before=before)
     return starts

@@ -41,8 +41,9 @@ logger = logging.getLogger(__name__)
 
 # Powers of two around sqrt(log d / n), the size at which chance correlations are cut off.
 _POWERS = range(3, -5, -1)
-_THRESHOLDS = 20
+_THRESHOLDS = 20  # tried for each lambda, evenly spread over the sizes of its weights
 _FOLDS = 5
+# The instability is that of Liu et al.; how many subsamples is as first written.
 _SUBSAMPLES, _INSTABILITY = 10, 0.05
 
 

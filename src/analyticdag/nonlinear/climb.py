@@ -25,7 +25,7 @@ from analyticdag.optimize.trace import SearchRecord
 logger = logging.getLogger(__name__)
 
 _LEAST_GAIN = 1e-6  # of a move: less may be rounding
-_TURN = 2
+_TURN = 2  # the third of the moves that `best_move` compares: add, drop, turn
 _MOVES_PER_PAIR = 10  # generous: from no edges, a DAG takes one move for each of its edges
 
 

@@ -34,7 +34,7 @@ from analyticdag.nonlinear.quasi_newton import minimise
 from analyticdag.nonlinear.training import NetworkFit, Place, Trained
 from analyticdag.optimize.trace import STATUS_OF_STOP, Status, Stop, Trace
 
-_HELD_OUT = 0.2
+_HELD_OUT = 0.2  # of the rows, as in GraN-DAG's experiments
 # Of neighbour selection, as published by GraN-DAG.
 SHARE = 0.75  # of the average importance that a column needs to stay a possible parent
 _TREES = 500

@@ -28,7 +28,7 @@ from analyticdag.optimize.path import PathState, StageResult, follow
 from analyticdag.optimize.schedule import Schedule, Stage
 from analyticdag.optimize.trace import TraceRecord
 
-LAMBDA2 = 0.005
+LAMBDA2 = 0.005  # as in the example of DAGMA's package
 
 
 def schedule(max_steps: int) -> Schedule:

@@ -21,9 +21,9 @@ from analyticdag.optimize.trace import Stop
 # The smooth part: value and gradient at a vector.
 Smooth: TypeAlias = Callable[[torch.Tensor], tuple[float, torch.Tensor]]
 
-_MEMORY = 10
-_DECREASE = 1e-4
-_HALVINGS = 30
+_MEMORY = 10  # pairs that are remembered, as by SciPy's L-BFGS-B
+_DECREASE = 1e-4  # of what the slope promises (Armijo), the value of Nocedal and Wright
+_HALVINGS = 30  # a step is then a billionth of what it was
 _PATIENCE = 5  # steps in a row that gain too little
 
 

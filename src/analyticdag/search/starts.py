@@ -30,6 +30,7 @@ from analyticdag.search.kernels import Rules, Stop
 from analyticdag.search.setting import Setting
 from analyticdag.search.steps.given import COLLINEAR, PATIENT
 
+# Random orders beside the order by R². As first written; no trial of other values is on record.
 RANDOM_STARTS = 2
 # About three standard errors of a residual variance at n = 1000.
 TOLERANCE = 0.12

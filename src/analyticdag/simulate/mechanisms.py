@@ -36,7 +36,7 @@ from analyticdag.graphs import topological_order
 
 MechanismName: TypeAlias = Literal["linear", "bent", "conditional", "mlp", "gp", "additive"]
 WEIGHTED = ("linear", "bent", "conditional")  # mechanisms whose edges have a weight
-_HIDDEN_UNITS = 100
+_HIDDEN_UNITS = 100  # as in NOTEARS-MLP
 _FOURIER_FEATURES = 500
 # (values of the parents, one row per parent; generator of the functions) -> values
 _Function: TypeAlias = Callable[[FloatArray, np.random.Generator], FloatArray]

@@ -31,7 +31,7 @@ from analyticdag._typing import FloatArray
 from analyticdag.tables.cells import key_of, of_each
 from analyticdag.tables.recipe import OTHER, Column, Kind
 
-FEWEST_ROWS = 10
+FEWEST_ROWS = 10  # the rule above
 MOST_LEVELS = 12
 # Sums of fractional weights are compared after rounding to so many decimals.
 _DIGITS = 9

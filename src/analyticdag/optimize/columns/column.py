@@ -15,8 +15,9 @@ from analyticdag._compiled.vectors import add_multiple, at, copy_into, fill, sta
 from analyticdag.optimize.columns.barrier import MARGIN, constraint_slopes, constraint_value
 from analyticdag.optimize.columns.elastic import Net, solve_elastic_net
 
+# At most so many in one visit; with one alone graphs are as good (docs/design/column-path.md).
 LINEARISATIONS = 3
-HALVINGS = 8
+HALVINGS = 8  # of a step, as first written; how many it takes has not been counted
 
 
 @cython.cclass

@@ -20,6 +20,7 @@ from analyticdag.optimize.columns.cholesky import cholesky_solve
 # hardly moves with the others, and would make the Newton system three times larger for nothing.
 STIFF = 30.0
 JITTER = 1e-9  # relative; makes duplicated columns solvable
+# Of coordinate steps, then Newton steps. Two are as good as more (docs/design/column-path.md).
 ROUNDS = 10
 NEWTON_STEPS = 5
 # Multiply-adds spent on Newton systems in one elastic net, per d^1.5. In the first sweeps columns

@@ -33,11 +33,14 @@ _SETTLED = 1e-3
 _MOST_ORDER = 100
 # A warm start outside the domain gets a domain this much larger than it needs.
 _ROOM = 1.1
-logger = logging.getLogger(__name__)
+# Sweeps from one that visits all columns to the next, and from a fresh inverse to the next. Full
+# sweeps twice as often give graphs as good, and are no faster (docs/design/column-path.md).
 _FULL_EVERY = 4
 _REFRESH_EVERY = 8
-_DECIMALS = 6
+_DECIMALS = 6  # of the logarithms by which columns are ranked: beyond is rounding
 _NOTHING = 1e-9  # of a variance of one: what is left of a column that others determine
+
+logger = logging.getLogger(__name__)
 
 
 def objection(function: AnalyticFunction | Truncated) -> str | None:

@@ -19,7 +19,7 @@ from analyticdag._compiled.vectors import (
 from analyticdag.optimize.columns.column import Column, Equation, State, solve_column
 from analyticdag.optimize.columns.elastic import Net
 
-NEGLIGIBLE = 1e-14
+NEGLIGIBLE = 1e-14  # of the largest term: less is lost in rounding
 
 
 def walk_block(
