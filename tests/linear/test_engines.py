@@ -144,7 +144,7 @@ def test_a_given_start_follows_the_units_of_the_path() -> None:
     W = AnalyticDAG().fit(X).weights_
     model = AnalyticDAG(loss="likelihood-nv", solver=Columns(start=W))
     fit = Fit(statistics, Options.of(model))
-    seen, moved = fit.seen, Start.of(fit).weights
+    seen, moved = fit.for_starts, Start.of(fit).weights
     assert moved is not None
     np.testing.assert_allclose(
         seen.moments.residual_variances(moved),

@@ -144,7 +144,7 @@ class CountJudge(NodeJudge):
 def judge_of(fit: Fit, learned: Learned) -> EdgeJudge | NodeJudge | None:
     """Return what says how probable the edges are, in the reading of discrete columns taken."""
     if not (learned.has_blocks or learned.counts is not None):
-        return edge_judge(learned.seen or fit, learned)
+        return edge_judge(learned.searched_fit or fit, learned)
     if not is_judged(fit, learned):
         return None
     if learned.counts is not None:
@@ -153,9 +153,9 @@ def judge_of(fit: Fit, learned: Learned) -> EdgeJudge | NodeJudge | None:
             learned.counts.in_order(table.order), learned.price, table.masks
         )
         return CountJudge.of(fit, learned, counted, table.order)
-    seen = BlockTable.of(fit, learned)
-    setting = make_block_setting(seen.moments, seen.sizes, learned.price, seen.table.masks)
-    return MixedJudge.of(fit, learned, setting, seen.table.order)
+    blocks = BlockTable.of(fit, learned)
+    setting = make_block_setting(blocks.moments, blocks.sizes, learned.price, blocks.table.masks)
+    return MixedJudge.of(fit, learned, setting, blocks.table.order)
 
 
 def ladder_task(fit: Fit, learned: Learned) -> LadderTask | None:
@@ -164,7 +164,7 @@ def ladder_task(fit: Fit, learned: Learned) -> LadderTask | None:
         return CountLadderTask.of_counts(fit, learned, learned.counts)
     if learned.has_blocks:
         return MixedLadderTask.of_blocks(fit, learned)
-    return LadderTask.of(learned.seen or fit, learned)
+    return LadderTask.of(learned.searched_fit or fit, learned)
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,9 +206,9 @@ class MixedLadderTask(NodeLadderTask):
     @classmethod
     def of_blocks(cls, fit: Fit, learned: Learned) -> Self | None:
         """Return the task of a fit with categories, in the reading that was taken."""
-        seen = BlockTable.of(fit, learned)
-        own = {"nodes": seen.table.order, "sizes": seen.sizes, "strongest": _strongest(seen)}
-        return cls.of(fit, learned, seen.moments, **own)
+        blocks = BlockTable.of(fit, learned)
+        own = {"nodes": blocks.table.order, "sizes": blocks.sizes, "strongest": _strongest(blocks)}
+        return cls.of(fit, learned, blocks.moments, **own)
 
     def _most(self) -> float:
         return self.strongest
@@ -238,11 +238,11 @@ class CountLadderTask(NodeLadderTask):
         return search_counts(self.counts, **asked)
 
 
-def _strongest(seen: BlockTable) -> float:
+def _strongest(blocks: BlockTable) -> float:
     """Return what the strongest pair gains without any other, as a single column."""
-    R, node = correlations(seen.moments.S), NodeColumns(seen.sizes).node
+    R, node = correlations(blocks.moments.S), NodeColumns(blocks.sizes).node
     np.fill_diagonal(R, 0.0)
     R[node[:, None] == node] = 0.0
     best = float(np.abs(R).max(initial=0.0))
-    gain = -seen.moments.n_samples * math.log(max(1.0 - best**2, 1e-10))
+    gain = -blocks.moments.n_samples * math.log(max(1.0 - best**2, 1e-10))
     return float(as_single(np.array(gain), np.array(1)))

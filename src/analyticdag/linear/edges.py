@@ -205,8 +205,8 @@ def edges_of(
         fixed = between_tied(fixed, redundant.tied(len(names)))
     near, strength = described.near, described.strength
     if near is None:
-        seen, n = edge_strength(moments, adjacency), moments.samples_of
-        near = near_border(W, seen, n, threshold=learned.w_threshold, price=learned.price)
+        searched, n = edge_strength(moments, adjacency), moments.samples_of
+        near = near_border(W, searched, n, threshold=learned.w_threshold, price=learned.price)
     if learned.loss.binary:
         # Log-odds, for instance: the error of a linear slope would be on another scale.
         strength = replace(strength, standard_error=np.full_like(W, np.nan))

@@ -84,7 +84,7 @@ class Learned:
     selection: Selection | None = None
     shaped: Shaped | None = None
     reading: Reading | None = None  # of discrete columns, where it is not that of the fit
-    seen: Fit | None = None  # the fit as it was searched; None where nodes are blocks
+    searched_fit: Fit | None = None  # None where nodes are blocks
 
     @property
     def price(self) -> float:
@@ -111,7 +111,7 @@ class Learned:
     @property
     def has_blocks(self) -> bool:
         """Whether some nodes are categories: blocks of columns."""
-        return self.reading is not None and self.seen is None
+        return self.reading is not None and self.searched_fit is None
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,12 +171,12 @@ def learned_by_search(fit: Fit) -> Learned:
         if options.auto:
             plan = before_the_search(fit.statistics)
         if plan.path:
-            path = follow_path(fit, fit.seen, _loss_of_path(fit), canonical=True)
+            path = follow_path(fit, fit.for_starts, _loss_of_path(fit), canonical=True)
         found = _search(fit, _order_of(fit, path), before)
         if options.auto and path is None and not found.record.interrupted:
             plan = after_the_search(fit.statistics, found.record)
             if plan.path:
-                path = follow_path(fit, fit.seen, _loss_of_path(fit), canonical=True)
+                path = follow_path(fit, fit.for_starts, _loss_of_path(fit), canonical=True)
                 found = _search_on(fit, found, _order_of(fit, path))
         doubtful = _unpaid(fit, found) if rounds_left else None
         if doubtful is None:
@@ -221,7 +221,7 @@ def _ended(fit: Fit, found: _Found, path: PathState | None, plan: PathDecision) 
         options.w_threshold,
         choice=found.choice,
         shaped=shaped,
-        seen=fit,
+        searched_fit=fit,
     )
 
 
@@ -236,7 +236,7 @@ def _read(read: Read, w_threshold: float) -> Learned:
         len(read.record.contributions),
         w_threshold,
         reading=read.reading,
-        seen=read.seen,
+        searched_fit=read.searched_fit,
     )
 
 
@@ -248,7 +248,7 @@ def _loss_of_path(fit: Fit) -> LossClass:
     """
     if fit.options.loss is not None:
         return fit.options.loss
-    return UnequalVariances if fit.seen.looks_standardised else LeastSquares
+    return UnequalVariances if fit.for_starts.looks_standardised else LeastSquares
 
 
 def _order_of(fit: Fit, path: PathState | None) -> dict[str, IntArray]:
@@ -257,7 +257,7 @@ def _order_of(fit: Fit, path: PathState | None) -> dict[str, IntArray]:
         return {}
     finished = finish(to_float64(path.weights), fit.options.w_threshold, fit.masks)
     # Among the orders that fit the path, one that does not depend on the places of the columns.
-    return {"path": consistent_order(canonical_order(fit.seen.S), finished.adjacency)}
+    return {"path": consistent_order(canonical_order(fit.for_starts.S), finished.adjacency)}
 
 
 def _search(fit: Fit, starts: dict[str, IntArray], before: _Found | None = None) -> _Found:

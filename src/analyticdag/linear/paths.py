@@ -40,7 +40,7 @@ class Start:
         if isinstance(given, str):
             return cls(given)
         weights = _checked(given, fit.statistics, fit.masks)
-        ratio = fit.seen.scale / fit.statistics.scale
+        ratio = fit.for_starts.scale / fit.statistics.scale
         return cls("given", weights * ratio[:, None] / ratio)
 
     def weights_for(self, statistics: Statistics, masks: EdgeMasks) -> FloatArray:

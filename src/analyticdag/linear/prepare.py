@@ -88,9 +88,9 @@ class Fit:
         return known & known.T
 
     @cached_property
-    def seen(self) -> Statistics:
-        """What starts are made from. A search that does not depend on units gets starts that do
-        not either: from columns of variance one."""
+    def for_starts(self) -> Statistics:
+        """What starts of the search are made from, its path too. A search that does not depend on
+        units gets starts that do not either: from columns of variance one."""
         if self.options.refine and self.options.traits.score == "unequal":
             return self.statistics.with_unit_variances()
         return self.statistics
@@ -123,7 +123,7 @@ def prepared(statistics: Statistics, recipe: Recipe | None, options: Options, li
     sample, so yes/no and ordered columns are read by levels alone.
     """
     kinds = _kinds(statistics, options) if recipe is None else recipe.kinds
-    facts, seen = facts_of(statistics), statistics
+    facts, searched = facts_of(statistics), statistics
     if options.covariance == "rank":
         _refuse_ranks_without_rows(statistics)
     if facts is None:
@@ -133,12 +133,12 @@ def prepared(statistics: Statistics, recipe: Recipe | None, options: Options, li
     design = Design.of(facts, kinds)
     _refuse_categories(design, options, statistics)
     if options.covariance == "rank":
-        seen, facts = _ranked(statistics, ~design.discrete)
+        searched, facts = _ranked(statistics, ~design.discrete)
     if not design.discrete.any() or not options.refine:
-        return Fit(seen, options, like=like, plain=statistics)
-    seen = replace(seen, discrete=design.discrete)
+        return Fit(searched, options, like=like, plain=statistics)
+    searched = replace(searched, discrete=design.discrete)
     readings = design.readings(facts)
-    return Fit(seen, options, like=like, design=design, readings=readings, plain=statistics)
+    return Fit(searched, options, like=like, design=design, readings=readings, plain=statistics)
 
 
 def _kinds(statistics: Statistics, options: Options) -> tuple[str, ...]:

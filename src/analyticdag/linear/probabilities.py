@@ -263,7 +263,7 @@ def edge_judge(fit: Fit, learned: Learned) -> EdgeJudge | None:
     return EdgeJudge(
         moments,
         fit.masks,
-        canonical_order(fit.seen.S),
+        canonical_order(fit.for_starts.S),
         adjacency,
         open_edges=None if equal else fit.open_edges(adjacency),
         noise=None if left is None else float(np.average(left, weights=moments.samples_of)),

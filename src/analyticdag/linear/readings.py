@@ -50,7 +50,7 @@ class Read:
     record: SearchRecord
     reading: Reading
     why: str
-    seen: Fit | None = None  # what was searched, where every node is a column
+    searched_fit: Fit | None = None  # where every node is a column
 
 
 def cuts_instead(fit: Fit, levels: BoolArray, price: float) -> Read | None:

@@ -52,11 +52,11 @@ class SearchTable:
     @classmethod
     def of(cls, fit: Fit) -> SearchTable:
         """Take the columns of a fit in canonical order."""
-        seen = fit.seen.moments
-        order = canonical_order(seen.S)
+        starts = fit.for_starts.moments
+        order = canonical_order(starts.S)
         moments, masks = fit.statistics.moments.in_order(order), fit.masks.in_order(order)
         # One table of d x d where both are the same: at 20,000 nodes it takes 3.2 GB.
-        S = moments.S if fit.seen is fit.statistics else seen.S[np.ix_(order, order)]
+        S = moments.S if fit.for_starts is fit.statistics else starts.S[np.ix_(order, order)]
         return cls(order, moments, masks, S, fit.options.seed)
 
     @cached_property
