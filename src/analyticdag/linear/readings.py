@@ -17,7 +17,7 @@ its fewer rows did not show.
 from __future__ import annotations
 
 import logging
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -29,7 +29,7 @@ from analyticdag.fitting.finish import Finished
 from analyticdag.graphs import topological_order
 from analyticdag.least_squares import block_slopes, weights_on_parents
 from analyticdag.linear.prepare import Fit
-from analyticdag.linear.refine import SearchTable, refine, starting_orders
+from analyticdag.linear.refine import SearchTable, record_of_search, refine, starting_orders
 from analyticdag.losses import UnequalVariances
 from analyticdag.moments import Moments
 from analyticdag.optimize.trace import SearchRecord
@@ -198,17 +198,7 @@ def read_of(
     fit: Fit, table: SearchTable, best: BlockResult, floor: float, reading: Reading, why: str = ""
 ) -> Read:
     """Return what a search with a reading found, in the order of the fit's columns."""
-    record = SearchRecord(
-        loss=UnequalVariances.traits.name,
-        score=best.score,
-        start=best.start,
-        price=best.price,
-        gamma=best.gamma,
-        min_effect=round(floor, 6),
-        returns=best.returns,
-        interrupted=best.interrupted,
-        contributions=tuple(asdict(c) for c in best.contributions),
-    )
+    record = record_of_search(best, UnequalVariances.traits, floor)
     adjacency = table.back_matrix(best.adjacency) | fit.masks.required
     return Read(Finished(adjacency.astype(np.float64), adjacency), record, reading, why)
 

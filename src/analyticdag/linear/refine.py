@@ -26,7 +26,13 @@ from analyticdag.orders import (
     r2_order,
     random_order,
 )
-from analyticdag.search import Interrupted, SearchResult, effect_price, search_orders
+from analyticdag.search import (
+    BlockResult,
+    Interrupted,
+    SearchResult,
+    effect_price,
+    search_orders,
+)
 from analyticdag.search.starts import RANDOM_STARTS
 
 logger = logging.getLogger(__name__)
@@ -130,19 +136,25 @@ def refine(
 
     effort = fit.options.effort if like is None else 0.0
     best = _search(fit, table, loss, starts, price, by_rows if least is None else least, effort)
-    record = SearchRecord(
-        loss=loss.name,
-        score=float(best.score),
-        start=best.start,
-        price=best.price,
-        gamma=best.gamma,
-        min_effect=round(best.min_effect, 6),
-        returns=best.returns,
-        interrupted=best.interrupted,
-        contributions=tuple(asdict(c) for c in best.contributions),
-    )
     adjacency = (best.weights != 0.0) | fit.masks.required
-    return Finished(best.weights, adjacency), record
+    return Finished(best.weights, adjacency), record_of_search(best, loss, best.min_effect)
+
+
+def record_of_search(
+    found: SearchResult | BlockResult, loss: LossTraits, floor: float
+) -> SearchRecord:
+    """Return what a trace keeps of a search, with the floor that its effects had."""
+    return SearchRecord(
+        loss=loss.name,
+        score=float(found.score),
+        start=found.start,
+        price=found.price,
+        gamma=found.gamma,
+        min_effect=round(floor, 6),
+        returns=found.returns,
+        interrupted=found.interrupted,
+        contributions=tuple(asdict(c) for c in found.contributions),
+    )
 
 
 def with_floor(
