@@ -130,7 +130,7 @@ class Counted:
 
 def _counted(fit: Fit) -> Counted | None:
     """Return the counts of a table in which every column is discrete; None of any other."""
-    facts, design = facts_of(fit.plain or fit.statistics), fit.design
+    facts, design = facts_of(fit.plain), fit.design
     if design is None or facts is None or not facts.can_ask:
         return None
     if fit.options.traits.score == "equal":

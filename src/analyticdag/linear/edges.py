@@ -74,7 +74,7 @@ class Described:
 
 def describe(fit: Fit, learned: Learned, recipe: Recipe | None) -> Described:
     """Describe the edges on the rows as they are."""
-    statistics, adjacency = fit.plain or fit.statistics, learned.finished.adjacency
+    statistics, adjacency = fit.plain, learned.finished.adjacency
     strength = edge_strength(statistics.moments, adjacency)
     if learned.reading is None and not (fit.statistics.ranks and fit.options.refine):
         W = learned.finished.weights
@@ -99,7 +99,7 @@ def describe(fit: Fit, learned: Learned, recipe: Recipe | None) -> Described:
 
 def _levels(fit: Fit, design: Design) -> Moments:
     """Return the moments of all columns, of values and not of ranks."""
-    facts = facts_of(fit.plain) if fit.statistics.ranks and fit.plain else None
+    facts = facts_of(fit.plain) if fit.statistics.ranks else None
     if facts is not None:
         return design.by_levels(facts)
     return next(one for one in fit.readings if one.name == LEVELS).moments

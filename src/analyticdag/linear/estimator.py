@@ -356,33 +356,38 @@ class AnalyticDAG(HasJudgedEdges, HasLadder, GraphEstimator):
         with watched(options.verbose), one_blas_thread(), held_checkpoint(options.checkpoint):
             fit = prepared(statistics, self.recipe_, options, like)
             learned = learned_by_search(fit) if options.refine else learned_by_path(fit)
-            self._keep(*ranks_instead(fit, learned, self.recipe_))
+            fit, learned = ranks_instead(fit, learned, self.recipe_)
+            self._keep(fit, learned)
         self._seen = seen
         return self
 
     def _keep(self, fit: Fit, learned: Learned) -> None:
         """Set the learned attributes."""
-        statistics, described = fit.plain or fit.statistics, describe(fit, learned, self.recipe_)
-        finished, W = replace(learned.finished, weights=described.weights), described.slopes
-        self.interventions_ = statistics.perturbed
-        cpdag = equivalence_class(finished.adjacency, self.interventions_)
-        judge = judge_of(fit, learned)
+        statistics, judge = fit.plain, judge_of(fit, learned)
         learned = with_sure_claims(learned, judge)
+        described = describe(fit, learned, self.recipe_)
+        # The graph, and its edges, whose probabilities are found out when somebody asks.
+        self.interventions_ = statistics.perturbed
+        finished = replace(learned.finished, weights=described.weights)
+        cpdag = equivalence_class(finished.adjacency, statistics.perturbed)
         edges = edges_of(fit, learned, described, cpdag)
         self._keep_graph(statistics.names, finished, cpdag, edges)
-        self._judge, self.reading_ = untied(judge, statistics), learned.reading_of(fit)
-        self.covariance_ = "rank" if fit.statistics.ranks else "sample"
-        self.families_ = learned.families(self.class_graph_)
+        self._judge = untied(judge, statistics)
         self.excess_ = None if judge is None else judge.excess
         self._ladder, self._rungs = ladder_task(fit, learned), None
-        self.h_ = float(Acyclicity(fit.options.function).value(finished.weights))
+        # The equations, and what effects are computed from.
+        W, pooled = described.slopes, learned.loss.variances == "equal"
+        self.mean_, self.scale_ = statistics.undisturbed_mean(W), statistics.scale
+        self.noise_variances_ = statistics.noise_variances(W, pooled=pooled)
+        self.moments_, self.level_columns_ = statistics.moments, described.columns
+        self.families_ = learned.families(self.class_graph_)
+        # How it was found.
+        self.covariance_ = "rank" if fit.statistics.ranks else "sample"
+        self.reading_ = learned.reading_of(fit)
         self.loss_, self.loss_traits_ = learned.loss.name, learned.loss
         self.loss_choice_, self.selection_ = learned.choice, learned.selection
         self.trace_, self.status_, self.n_iter_ = learned.trace, learned.status, learned.n_iter
-        self.mean_, self.scale_ = statistics.undisturbed_mean(W), statistics.scale
-        self.moments_, self.level_columns_ = statistics.moments, described.columns
-        pooled = learned.loss.variances == "equal"
-        self.noise_variances_ = statistics.noise_variances(W, pooled=pooled)
+        self.h_ = float(Acyclicity(fit.options.function).value(finished.weights))
         if self.status_ is Status.SEARCHED and any(e.fixed_by is FixedBy.NOTHING for e in edges):
             self.status_ = Status.CLASS_FOUND
         self.advice_ = str(self.status_.value)

@@ -54,8 +54,9 @@ class Fit:
     """One fit: the data, what was asked for, and the edges that may exist.
 
     `like` is the caller's array: a path may run on the same device. `design` says which columns
-    are discrete, `readings` how they can be read; weights refer to the `plain` rows. Pairs of
-    columns that only a few rows would join are kept `apart` (`tails.py`).
+    are discrete, `readings` how they can be read. `given` are the statistics without ranks, where
+    the search sees others. Pairs of columns that only a few rows would join are kept `apart`
+    (`tails.py`).
     """
 
     statistics: Statistics
@@ -63,8 +64,13 @@ class Fit:
     like: Any = None
     design: Design | None = None
     readings: tuple[Reading, ...] = ()
-    plain: Statistics | None = None
+    given: Statistics | None = None
     apart: BoolArray | None = None
+
+    @property
+    def plain(self) -> Statistics:
+        """Of the rows as they are, which weights refer to whatever the search sees."""
+        return self.given or self.statistics
 
     @cached_property
     def known(self) -> EdgeMasks:
@@ -135,10 +141,10 @@ def prepared(statistics: Statistics, recipe: Recipe | None, options: Options, li
     if options.covariance == "rank":
         searched, facts = _ranked(statistics, ~design.discrete)
     if not design.discrete.any() or not options.refine:
-        return Fit(searched, options, like=like, plain=statistics)
+        return Fit(searched, options, like=like, given=statistics)
     searched = replace(searched, discrete=design.discrete)
     readings = design.readings(facts)
-    return Fit(searched, options, like=like, design=design, readings=readings, plain=statistics)
+    return Fit(searched, options, like=like, design=design, readings=readings, given=statistics)
 
 
 def _kinds(statistics: Statistics, options: Options) -> tuple[str, ...]:

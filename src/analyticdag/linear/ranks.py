@@ -53,7 +53,7 @@ def ranks_instead(fit: Fit, learned: Learned, recipe: Recipe | None) -> tuple[Fi
         if not _ranks_are_better(fit, learned):
             return fit, learned
         options = replace(fit.options, covariance="rank", checkpoint=None)
-        ranked = prepared(fit.plain or fit.statistics, recipe, options, fit.like)
+        ranked = prepared(fit.plain, recipe, options, fit.like)
         return ranked, learned_by_search(ranked)
     except KeyboardInterrupt:  # the graph that was learned is not thrown away
         return fit, replace(learned, status=Status.INTERRUPTED)
@@ -69,7 +69,7 @@ def _ranks_are_better(fit: Fit, learned: Learned) -> bool:
     if rows is None or not rows.whole or rows.weights is not None:
         return False
     graph, apart = learned.finished.adjacency, fit.statistics.unjudged
-    return _advantage(fit.plain or fit.statistics, graph, apart) > CLEARLY
+    return _advantage(fit.plain, graph, apart) > CLEARLY
 
 
 def _advantage(statistics: Statistics, graph: BoolArray, apart: BoolArray) -> float:
