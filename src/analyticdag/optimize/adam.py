@@ -169,7 +169,7 @@ class _Descent:
         return StageResult(self.W, tuple(self.records), n_wasted + self.step)
 
     def _advance(self, push: Push) -> None:
-        """Take one Adam step."""
+        """Take one Adam step, by the gradients of the constraint and of the loss."""
         pushed = push(self.W)
         G = self.problem.loss.gradient(self.W)
         self.step += 1

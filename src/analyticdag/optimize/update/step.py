@@ -64,6 +64,7 @@ class Update:
         return moved if self.shrinkage is None else self._shrunk(moved, length * self.shrinkage)
 
     def _average(self, W: Array, G: Array, pushed: Array) -> None:
+        """Take mu·(G + penalty·sign W) + pushed, the gradient of the stage, into both moments."""
         beta1, beta2 = self.betas
         G += self.penalty * self.xp.sign(W)
         # h pushes only where W is not zero, so masking the rest of the gradient keeps an edge that
