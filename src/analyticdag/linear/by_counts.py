@@ -89,7 +89,7 @@ def counts_instead(fit: Fit, additive: BoolArray) -> Read | None:
             f"levels are counted in rows without gaps, and {counted.n_left_out} rows have some: "
             "if gaps come with certain levels, links, shares and effects may be off; fill the gaps",
             DataWarning,
-            stacklevel=5,
+            stacklevel=6,
         )
     levels = next(one for one in fit.readings if one.name == LEVELS)
     reading = Reading(

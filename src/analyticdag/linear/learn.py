@@ -158,14 +158,9 @@ def learned_by_search(fit: Fit) -> Learned:
     """Search over orders, from the path's order too where there is a path."""
     options = fit.options
     if fit.design is not None and fit.design.is_block.any():
-        read = search_readings(fit)
-        if not read.record.interrupted:
-            try:
-                read = counts_instead(fit, read.finished.adjacency) or read
-            except KeyboardInterrupt:
-                read = as_far(read)
-        return _read(read, options.w_threshold)
+        return _learned_of_blocks(fit)
     before = None
+    # A further round is without the links that only a few rows make.
     for rounds_left in reversed(range(_ROUNDS + 1)):
         plan, path = PathDecision(options.minimiser is not None), None
         if options.auto:
@@ -181,11 +176,21 @@ def learned_by_search(fit: Fit) -> Learned:
         doubtful = _unpaid(fit, found) if rounds_left else None
         if doubtful is None:
             break
-        before, apart = found, doubtful | doubtful.T
-        fit = replace(fit, apart=apart if fit.apart is None else apart | fit.apart)
+        before, fit = found, fit.kept_apart(doubtful)
     if plan.why and options.verbose:
         logger.info("%s", plan.why)
     return _ended(fit, found, path, plan)
+
+
+def _learned_of_blocks(fit: Fit) -> Learned:
+    """Search where some nodes are categories, blocks of columns: in each reading, and by counts."""
+    read = search_readings(fit)
+    if not read.record.interrupted:
+        try:
+            read = counts_instead(fit, read.finished.adjacency) or read
+        except KeyboardInterrupt:
+            read = as_far(read)
+    return _learned_from(read, fit.options.w_threshold)
 
 
 def _unpaid(fit: Fit, found: _Found) -> BoolArray | None:
@@ -208,7 +213,7 @@ def _ended(fit: Fit, found: _Found, path: PathState | None, plan: PathDecision) 
         except KeyboardInterrupt:
             interrupted = True
     if instead is not None:
-        return _read(as_far(instead) if interrupted else instead, options.w_threshold)
+        return _learned_from(as_far(instead) if interrupted else instead, options.w_threshold)
     n_iter = path.n_steps if path else sum(len(one.contributions) for one in found.records)
     trace = replace(path.trace if path else Trace(), search=found.records, plan=plan.why)
     finished, shaped = turn_by_shape(fit, found.finished, found.loss, found.record.price)
@@ -225,7 +230,7 @@ def _ended(fit: Fit, found: _Found, path: PathState | None, plan: PathDecision) 
     )
 
 
-def _read(read: Read, w_threshold: float) -> Learned:
+def _learned_from(read: Read, w_threshold: float) -> Learned:
     """Return a graph that was found with a reading of discrete columns of its own."""
     trace = replace(Trace(), search=(read.record,), plan=read.why)
     return Learned(

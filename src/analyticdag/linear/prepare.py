@@ -87,6 +87,11 @@ class Fit:
         )
         return self.known.restricted_to(plausible & touchable)
 
+    def kept_apart(self, pairs: BoolArray) -> Fit:
+        """Return the fit without edges between these pairs of columns, in either direction."""
+        apart = pairs | pairs.T
+        return replace(self, apart=apart if self.apart is None else apart | self.apart)
+
     def open_edges(self, graph: BoolArray) -> BoolArray:
         """Return the edges that data, interventions and knowledge leave open, both ways."""
         cpdag = equivalence_class(graph, self.statistics.perturbed)
