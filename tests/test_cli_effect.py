@@ -256,6 +256,8 @@ def test_a_run_is_checked_on_its_table_as_the_fit_read_it(command: Command, tmp_
     assert other.out != result.out  # where income has no logarithm
     command("fit", table, "--out", tmp_path / "named", "--log", "income", "--na", "b=-9")
     assert command("check", tmp_path / "named", table).out == result.out
+    table.write_text(table.read_text().replace(",high", ",higher", 1))
+    assert "holds the text 'higher'" in command("check", run, table).err  # and is a gap
 
 
 def test_graphs_of_other_things_are_named_both(command: Command, tmp_path: Path) -> None:

@@ -450,4 +450,8 @@ def test_of_a_total_and_its_parts_the_print_names_the_sum_and_claims_nothing(
     # Its graph is still the one that was found: not every way to turn those links round fits.
     run = load_run(tmp_path / "r")
     assert all(run.cpdag[edge.target, edge.source] for edge in run.open_edges)
+    # Where there are no other links, there is none of which that could have been computed.
+    alone = command("fit", tmp_path / "t.csv", "--drop", "stress", "--out", tmp_path / "alone")
+    assert "an identity" in alone.out
+    assert "How likely each link is" not in alone.out
     assert {edge.kind for edge in run.edges if edge.fixed_by == "identity"} == {"open"}

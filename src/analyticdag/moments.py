@@ -118,6 +118,11 @@ class Moments:
         with_node: FloatArray = self.covariances[of[:, None], parents, nodes[:, None]]
         return among, with_node
 
+    def among(self, nodes: IntArray) -> Moments:
+        """Return the moments of some nodes alone, in this order."""
+        S = self.covariances[:, nodes[:, None], nodes]
+        return Moments(S, self.means[:, nodes], self.counts, self.of[nodes])
+
     def residual_variances(self, W: FloatArray) -> FloatArray:
         """Return what W leaves unexplained of every node, in the rows of its own equation."""
         if len(W) <= _FEW:

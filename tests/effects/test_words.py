@@ -275,6 +275,8 @@ def test_a_number_far_from_all_rows_is_answered_with_a_warning(plain: AnalyticDA
         plain.intervene({"price": 500})
     with pytest.warns(DataWarning, match=said):
         plain.sample(2, do={"price": 500}, seed=0)
+    with pytest.warns(DataWarning, match=r"is \d\.\d+e\+\d+ standard deviations"):
+        plain.intervene({"price": 1e200})
 
 
 def test_what_rows_hold_is_set_without_a_warning(plain: AnalyticDAG) -> None:

@@ -132,3 +132,18 @@ def test_an_edge_of_a_tree_turns_with_all_that_leads_to_it(code: str) -> None:
     assert short.turned[tree].max() > 10.0
     assert whole.turned[tree].max() < 1e-6
     assert (whole.apart[tree] > 100.0).all()
+
+
+def test_the_task_among_some_nodes_is_that_of_the_whole_for_them() -> None:
+    drawn, nodes = simulate("ER2", n_nodes=D, n_samples=N, seed=4), np.array([5, 1, 3])
+    allowed = ~np.eye(D, dtype=bool)
+    allowed[1, 3] = False
+    masks = EdgeMasks(allowed, np.zeros((D, D), dtype=bool))
+    whole = make_setting(Moments.of_rows(drawn.data), "unequal", PRICE, masks)
+    some, graph = whole.among(nodes), np.zeros((D, D), dtype=bool)
+    graph[5, [1, 3]] = True
+    own = graph[np.ix_(nodes, nodes)]
+    np.testing.assert_allclose(some.values(own, np.arange(3)), whole.values(graph, nodes))
+    assert some.forbidden is not None
+    assert some.forbidden[1, 2]
+    assert some.cap == 2

@@ -60,6 +60,13 @@ def test_what_is_only_near_or_not_simple_is_no_identity() -> None:
         assert named(**{f"x{k}": x for k, x in enumerate(X.T)}) == []
 
 
+def test_measurements_of_the_same_are_no_means_of_each_other() -> None:
+    same, rng = parts(1)[0], np.random.default_rng(4)
+    for share in np.arange(0.005, 0.011, 0.0005):
+        noise = share * same.std() * rng.normal(size=(3, N))
+        assert named(first=same + noise[0], second=same + noise[1], third=same + noise[2]) == []
+
+
 def budget() -> pd.DataFrame:
     a, b, c = parts(3)
     c = (0.4 * a + c).round(2)

@@ -109,6 +109,22 @@ def test_labelled_scales_of_spss_keep_the_order_of_their_codes(tmp_path: Path) -
     assert region.kind == "category"
 
 
+def test_a_labelled_code_apart_from_the_scale_is_no_end_of_it(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    pyreadstat = pytest.importorskip("pyreadstat")
+    scale = np.random.default_rng(0).integers(1, 4, (60, 2)).astype(float)
+    frame = pandas.DataFrame(scale, columns=["asked", "all"])
+    frame.loc[::10, "asked"] = 9.0
+    answers = {1: "no", 2: "mixed", 3: "yes", 9: "no answer"}
+    path = tmp_path / "s.sav"
+    pyreadstat.write_sav(frame, str(path), variable_value_labels={"asked": answers, "all": answers})
+    table = read_table(path)
+    assert table.look is not None
+    asked, every = table.look.columns
+    assert asked.kind == "category"
+    assert (every.kind, every.levels) == ("ordered", ("no", "mixed", "yes"))
+
+
 def test_excel_rows_are_counted_as_the_sheet_does(tmp_path: Path) -> None:
     openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.Workbook()

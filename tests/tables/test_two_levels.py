@@ -31,6 +31,10 @@ from analyticdag.tables.two_levels import two_levels
         ("healthy", "unhealthy"),
         ("normal", "not normal"),
         ("low", "high"),
+        ("Nein", "Ja"),
+        ("keine Schmerzen", "Schmerzen"),
+        ("nej", "ja"),
+        ("нет", "да"),
     ],
 )
 def test_what_is_absent_or_the_base_state_is_zero(zero: str, one: str) -> None:

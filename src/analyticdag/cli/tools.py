@@ -167,6 +167,7 @@ def check_command(
     from analyticdag.io import load_run, read_table
     from analyticdag.io.convert import read_graph, to_networkx
     from analyticdag.tables.codes import Codes
+    from analyticdag.tables.decisions import STRAYS_ARE_GAPS
 
     drops = choice("missing", missing, ("error", "drop")) == "drop"
     run = load_run(graph) if is_folder(graph) else None
@@ -177,6 +178,9 @@ def check_command(
     # Independences are tested on full rows, whatever a fit makes of the others.
     rule = "drop" if drops or run is not None else "em"
     table = read_table(data, missing=rule, **how)
+    for one in table.look.decisions if table.look else ():
+        if one.done == STRAYS_ARE_GAPS:  # such as a level that the run has not seen
+            line(Console(stderr=True), f"note: {one}")
     if table.rows_dropped and not drops:
         line(Console(stderr=True), f"note: {table.rows_dropped} rows with missing values left out")
     if _is_list(graph):  # it cannot name nodes without edges

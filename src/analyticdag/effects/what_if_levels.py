@@ -64,8 +64,8 @@ def far_out(known: Known, do: Mapping[Hashable, Any]) -> list[str]:
         away = abs(words[node].amounts(value)[0] - mean) / sd
         if away > _FAR:
             told.append(
-                f"do[{name!r}]={shown(value)} is {away:.0f} standard deviations from the mean "
-                f"({mean:.4g})"
+                f"do[{name!r}]={shown(value)} is {round(away):.4g} standard deviations from the "
+                f"mean ({mean:.4g})"
             )
     return told
 

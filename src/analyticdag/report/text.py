@@ -108,7 +108,7 @@ def sentences(run: SavedRun) -> list[str]:
     if not run.edges:
         return [nothing_found(run)]
     said = [_directions(run)]
-    if not any(map(is_judged, run.edges)) and any(edge.kind != "knowledge" for edge in run.edges):
+    if any(map(_is_to_judge, run.edges)) and not any(map(is_judged, run.edges)):
         why = " (too many links)" if run.parameters.get("search") else ""
         said.append(f"How likely each link is was not computed{why}.")
     wrong = round(sum(1.0 - edge.probability for edge in run.edges if edge.probability is not None))
@@ -126,6 +126,11 @@ def sentences(run: SavedRun) -> list[str]:
 def is_judged(edge: EdgeRecord) -> bool:
     """Whether it was computed how likely a link is."""
     return edge.probability is not None
+
+
+def _is_to_judge(edge: EdgeRecord) -> bool:
+    """Whether data could say how likely a link is: nobody gave it, and no identity makes it."""
+    return edge.kind != "knowledge" and edge.fixed_by != FixedBy.IDENTITY
 
 
 def _ways(run: SavedRun) -> Counter[str]:

@@ -98,21 +98,20 @@ def _turn_stretches(
     setting: Setting, adjacency: BoolArray, order: IntArray, gaps: Gaps, stop: Stop
 ) -> None:
     """Lower the gaps to the cost of the graphs in which all that leads to a node is turned."""
-    reach, rules = reachability(adjacency), setting.trial_rules()
-    before = setting.values(adjacency, np.arange(len(order)))
+    reach, before = reachability(adjacency), setting.values(adjacency, np.arange(len(order)))
     fixed = np.where(adjacency, gaps.turned, 0.0) > GAIN
     nodes = np.flatnonzero(fixed.any(axis=0))
     sizes = reach[:, nodes].sum(axis=0)
     cheapest = np.argsort(sizes, kind="stable")
     for j in nodes[cheapest[np.cumsum(sizes[cheapest]) <= MOST_STRETCHES]].tolist():
-        leading = reach[order, j]
-        stretch = np.ascontiguousarray(order[leading][::-1])
-        search = Search(setting, np.concatenate([stretch, order[~leading]]), stop)
-        search.fit(search.graph.order, np.zeros(len(order), np.int64), rules)  # no parents yet
-        search.fit(stretch, np.arange(len(stretch)), rules)
-        change = float((search.graph.value - before)[stretch].sum())
-        found = search.graph.adjacency
-        gone = adjacency & ~found & np.isin(np.arange(len(order)), stretch)
-        gaps.turned[gone] = np.minimum(gaps.turned[gone], change)
-        apart = gone & ~found.T
-        gaps.apart[apart] = np.minimum(gaps.apart[apart], change)
+        stretch = np.ascontiguousarray(order[reach[order, j]][::-1])
+        # Parents are chosen within it, so nothing else has to be looked at.
+        own, places = setting.among(stretch), np.arange(len(stretch))
+        search = Search(own, places, stop)
+        search.fit(places, np.zeros_like(places), own.trial_rules())  # no parents yet
+        search.fit(places, places, own.trial_rules())
+        change = float((search.graph.value - before[stretch]).sum())
+        found, inside = search.graph.adjacency, np.ix_(stretch, stretch)
+        gone = adjacency[inside] & ~found
+        for lowered, where in ((gaps.turned, gone), (gaps.apart, gone & ~found.T)):
+            lowered[inside] = np.where(where, np.minimum(lowered[inside], change), lowered[inside])

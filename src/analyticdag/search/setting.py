@@ -133,6 +133,13 @@ class Setting:
         """What the kernels work on."""
         return kernels.Memory(order, self.cap + 1)
 
+    def among(self, nodes: IntArray) -> Setting:
+        """Return the task among some nodes alone, in this order; of tasks that require no edge."""
+        assert self.required is None
+        forbidden = None if self.forbidden is None else self.forbidden[np.ix_(nodes, nodes)]
+        cap = min(self.cap, len(nodes) - 1)
+        return replace(self, moments=self.moments.among(nodes), forbidden=forbidden, cap=cap)
+
     def values(self, graph: BoolArray, nodes: IntArray) -> FloatArray:
         """Return the scores of some nodes, each with its own variance."""
         some = np.zeros_like(graph)

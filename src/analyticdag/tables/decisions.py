@@ -22,6 +22,7 @@ from analyticdag.tables.suspects import Suspect
 
 # As many columns as are named where many are alike, and from how many on they share a line.
 _NAMED, _ALIKE = 3, 3
+STRAYS_ARE_GAPS = "such cells are gaps, as asked"
 # Levels such as G1, G2 or T1a, T1b: a stem, a number, perhaps a letter.
 _NUMBERED = re.compile(r"(\D*)(\d+)([a-z]?)", re.IGNORECASE)
 
@@ -188,7 +189,7 @@ def _about_strays(found: Found, table: Cells, *, asked: bool) -> Decision:
     )
     option = _kind_option(name, asked_of(column))
     if asked:
-        return Decision(what, "such cells are gaps, as asked", option)
+        return Decision(what, STRAYS_ARE_GAPS, option)
     done = (
         f"to count them as gaps say so (--kind {quoted(name)}=number; in Python "
         f"kinds={{{name!r}: 'number'}}), name its levels from low to high if it has some (--kind "

@@ -21,6 +21,8 @@ from analyticdag._typing import BoolArray, FloatArray, IntArray
 # What rounding leaves of the variance: a hundredth of a standard deviation, as between copies
 # (`copies.py`). The mean of five answers from 1 to 5, to two decimals, leaves half as much.
 _ROUNDING = 1e-4
+# Of an identity rounding leaves less than this share of what other combinations leave.
+_APART = 0.25
 # Coefficients that are simple differ from one by less than this before they are rounded; what is
 # left after rounding decides.
 _NEARLY = 0.1
@@ -115,8 +117,17 @@ def _identity(v: FloatArray, R: FloatArray, sd: FloatArray) -> Identity | None:
         exact[-1] = 1.0
     places = list(found.columns)
     exact *= sd[places]
-    left = exact @ R[np.ix_(places, places)] @ exact
-    return found if left <= _ROUNDING * (exact**2).max() else None
+    among = R[np.ix_(places, places)]
+    left = exact @ among @ exact
+    if left > _ROUNDING * (exact**2).max() or _measure_the_same(among):
+        return None
+    return found
+
+
+def _measure_the_same(R: FloatArray) -> bool:
+    """Whether columns are so near to each other that any combination would leave as little."""
+    least, second = np.linalg.eigvalsh(R)[:2]
+    return bool(least > _APART * second)
 
 
 def _simple(parts: IntArray, sizes: FloatArray, signs: IntArray, R: FloatArray) -> Identity | None:

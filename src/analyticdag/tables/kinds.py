@@ -40,7 +40,8 @@ _ROW_NAMES = frozenset(
         *("respondent", "employee", "member", "account", "order", "invoice", "case"),
     )
 )
-_LAST_WORDS = frozenset(("number", "no", "nr", "num", "nummer", "key", "id", "uuid", "guid"))
+_NUMBER_OF = ("number", "nummer", "nr")  # Kundennummer
+_LAST_WORDS = frozenset(("no", "num", "key", "id", "uuid", "guid"))
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+")
 _CAMEL_ID = re.compile(r".*[a-z](ID|Id)|ID|Id")
 _OWN_VALUE = "a different value in every row"
@@ -172,7 +173,9 @@ def _names_rows(name: str) -> bool:
     """Whether a column is called as what names a row: `customer`, `order number`, `KundenNr`."""
     words = [word.casefold() for word in _WORD.findall(name)]
     return bool(words) and (
-        words[-1] in _LAST_WORDS or (len(words) == 1 and words[0] in _ROW_NAMES)
+        words[-1] in _LAST_WORDS
+        or words[-1].endswith(_NUMBER_OF)
+        or (len(words) == 1 and words[0] in _ROW_NAMES)
     )
 
 

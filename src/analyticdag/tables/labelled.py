@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import tempfile
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -50,16 +51,21 @@ def spss(raw: bytes) -> Cells:
         frame = pandas.read_spss(path)
     for name, labels in about.variable_value_labels.items():
         if about.variable_measure.get(name) != "nominal" and len(labels) > 2:
-            frame[name] = _in_order(codes[name], labels, pandas)
+            frame[name] = _in_order(codes[name], labels, frame[name], pandas)
     return of_native(frame)
 
 
-def _in_order(codes: Any, labels: Mapping[Any, str], pandas: Any) -> Any:
+def _in_order(codes: Any, labels: Mapping[Any, str], read: Any, pandas: Any) -> Any:
     """Return a labelled scale in the order of its codes; the codes where not each has a label.
 
-    Of a scale often only the ends are labelled, and of an income only the codes for "missing".
+    Of a scale often only the ends are labelled, and of an income only the codes for "missing". A
+    code apart from the others, such as 9 beside 1 to 5, is hardly the upper end of a scale: then
+    the column stays as it was `read`, without an order.
     """
-    if not codes.dropna().isin(list(labels)).all() or len(set(labels.values())) < len(labels):
+    seen = codes.dropna()
+    if not seen.isin(list(labels)).all() or len(set(labels.values())) < len(labels):
         return codes
-    levels = [labels[code] for code in sorted(labels)]
-    return pandas.Categorical(codes.map(labels), levels, ordered=True)
+    scale = [code for code in sorted(labels) if seen.min() <= code <= seen.max()]
+    if len({after - before for before, after in pairwise(scale)}) != 1:
+        return read
+    return pandas.Categorical(codes.map(labels), [labels[code] for code in scale], ordered=True)

@@ -33,6 +33,8 @@ _ABSENCE = frozenset(
         *("negative", "neg", "absent", "absence", "untreated", "unexposed", "unaffected"),
         *("normal", "healthy", "control", "controls", "placebo", "sham", "baseline"),
         *("standard", "usual"),
+        # The same in other languages, of which the alphabet would take "ja" and "да" for the 0.
+        *("nein", "kein", "keine", "nie", "ohne", "nicht", "nee", "nej", "нет", "hayır"),
     )
 )
 # What stands before a word to deny it: "no event" beside "event", "non-smoker" beside "smoker".
