@@ -59,19 +59,7 @@ def joint_effect(
     """
     level_of(level)
     known = Known.of(model)
-    if isinstance(causes, str) or not isinstance(causes, Sequence):
-        raise ParameterError(f"causes must be a list of columns, as ['X', 'Z']; got {causes!r}")
-    nodes = tuple(known.position(cause, "causes") for cause in causes)
-    y = known.position(outcome, "outcome")
-    if not nodes or len({*nodes, y}) <= len(nodes):
-        raise ParameterError("causes and outcome must be different columns, one cause at least")
-    for x in nodes:
-        category = known.category_between(x, y)
-        if category is not None:
-            raise ParameterError(
-                f"{known.names[category]!r} is a category, and several causes at once are told of "
-                "numbers; ask for one cause, or set its level with intervene"
-            )
+    nodes, y = _checked(known, causes, outcome)
     counts = known.counts(known.unsettled(nodes))
     cuts = [one.without_causes_of(nodes) for one in known.choices_at(nodes)]
     units = known.sd[y] / known.sd[list(nodes)]
@@ -99,6 +87,26 @@ def joint_effect(
         steps=tuple(map(known.step, nodes)),
         outcome_level=known.counted_level(y),
     )
+
+
+def _checked(
+    known: Known, causes: Sequence[Hashable], outcome: Hashable
+) -> tuple[tuple[int, ...], int]:
+    """Return the places of causes and outcome, which must be different numbers."""
+    if isinstance(causes, str) or not isinstance(causes, Sequence):
+        raise ParameterError(f"causes must be a list of columns, as ['X', 'Z']; got {causes!r}")
+    nodes = tuple(known.position(cause, "causes") for cause in causes)
+    y = known.position(outcome, "outcome")
+    if not nodes or len({*nodes, y}) <= len(nodes):
+        raise ParameterError("causes and outcome must be different columns, one cause at least")
+    for x in nodes:
+        category = known.category_between(x, y)
+        if category is not None:
+            raise ParameterError(
+                f"{known.names[category]!r} is a category, and several causes at once are told of "
+                "numbers; ask for one cause, or set its level with intervene"
+            )
+    return nodes, y
 
 
 def _plain(row: FloatArray) -> tuple[float, ...]:

@@ -143,27 +143,33 @@ def read_table(
     _refuse_lost_targets(targets, names)
     notes = cells.notes + ((f"left out as asked: {', '.join(drop)}",) if drop else ())
     notes += look.cautions
-    full: BoolArray = ~np.any(np.isnan(values), axis=1)
-    if not full.all() and missing == "error":
-        _refuse_gaps(values, look, cells)
-    if missing == "em":
-        full[:] = True
-    n_out = int((~full).sum())
+    used = _used(values, look, cells, missing)
+    n_out = int((~used).sum())
     if n_out:
-        _refuse_nothing_left(full, look)
         notes = (*notes, f"{n_out} rows with missing values left out")
     return Table(
-        values[full],
-        names,
-        name,
-        digest,
-        n_out,
-        notes,
-        _compressed(targets, full),
-        _compressed(kept, full),
-        look,
-        _compressed(cells.rows, full),
+        values=values[used],
+        names=names,
+        source=name,
+        sha256=digest,
+        rows_dropped=n_out,
+        notes=notes,
+        targets=_compressed(targets, used),
+        groups=_compressed(kept, used),
+        look=look,
+        rows=_compressed(cells.rows, used),
     )
+
+
+def _used(values: FloatArray, look: Look, cells: Cells, missing: str) -> BoolArray:
+    """Return the rows that are used; gaps may be refused."""
+    full: BoolArray = ~np.any(np.isnan(values), axis=1)
+    if full.all() or missing == "em":
+        return np.ones(len(values), dtype=bool)
+    if missing == "error":
+        _refuse_gaps(values, look, cells)
+    _refuse_nothing_left(full, look)
+    return full
 
 
 def _compressed(items: Sequence[Any] | None, kept: BoolArray) -> Any:
