@@ -21,7 +21,8 @@ from analyticdag.io import load_run, record_of, save_run
 from analyticdag.linear import learn
 from analyticdag.linear.by_counts import additive_length
 from analyticdag.report.discrete import COUNTED, weight_notes
-from analyticdag.report.text import effects, methods
+from analyticdag.report.methods import methods
+from analyticdag.report.text import effects
 from analyticdag.search.counts import LevelCounts
 from analyticdag.simulate import random_dag, simulate
 from analyticdag.simulate.mechanisms import draw_by_tables

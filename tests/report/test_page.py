@@ -25,9 +25,10 @@ from analyticdag.io import EdgeRecord, SavedRun, audit_table, record_of, run_of_
 from analyticdag.linear.choice import LossChoice
 from analyticdag.report import render_report, write_report
 from analyticdag.report.cautions import in_short, notices
+from analyticdag.report.methods import methods
 from analyticdag.report.page import picture_of, safe_json
 from analyticdag.report.plots import selection_panels, trace_panels
-from analyticdag.report.text import certainty, methods
+from analyticdag.report.text import certainty
 from analyticdag.simulate import simulate
 
 W = np.array([[0, 0, 1.5, 0], [0, 0, -0.5, 0], [0, 0, 0, 0.7], [0, 0, 0, 0]])

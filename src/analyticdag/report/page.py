@@ -28,6 +28,7 @@ from analyticdag.io.state import RungRecord
 from analyticdag.report.answers import answers
 from analyticdag.report.cautions import explained, in_short, urgent, warnings_of
 from analyticdag.report.discrete import level_counts, part_lines, sign_note, weight_notes
+from analyticdag.report.methods import CITATION, methods
 from analyticdag.report.plots import (
     BOTTOM,
     HEIGHT,
@@ -39,19 +40,16 @@ from analyticdag.report.plots import (
     trace_panels,
 )
 from analyticdag.report.text import (
-    CITATION,
     certainty,
     choice_note,
     class_note,
     count,
     effects,
     ended,
-    foreign_methods,
     is_judged,
     is_line,
     is_searched,
     link,
-    methods,
     percent,
     reason,
     sentences,
@@ -144,7 +142,7 @@ def _context(run: SavedRun, picture: Picture) -> dict[str, Any]:
             "bottom": HEIGHT - BOTTOM,
         },
         "table": run.manifest.get("table"),
-        "methods": methods(run) if run.loss else foreign_methods(run),
+        "methods": methods(run),
         "effects": effects(run),
         "citation": CITATION,
         "manifest": json.dumps(dict(run.manifest), indent=2, ensure_ascii=False),

@@ -1,4 +1,4 @@
-"""What the report says in words: the sentences that matter most, and the methods paragraph.
+"""What the report says in words: the sentences that matter most.
 
 Sentences are built from saved records only, so a report made years later says the same.
 """
@@ -6,25 +6,13 @@ Sentences are built from saved records only, so a report made years later says t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 
 from analyticdag._tables import first_few
 from analyticdag.drawing.picture import short_label
 from analyticdag.fitting.edges import FixedBy, kind_of
 from analyticdag.io.run import EdgeRecord, SavedRun
-from analyticdag.losses import loss_traits
 from analyticdag.tables.recipe import COUNTS
 
-CITATION = (
-    "Zhang, Z., Ng, I., Gong, D., Liu, Y., Gong, M., Huang, B., Zhang, K., van den Hengel, A., "
-    "and Shi, J. Q. (2025). Analytic DAG Constraints for Differentiable DAG Learning. "
-    "International Conference on Learning Representations (ICLR)."
-)
-
-# What the nonlinear estimator's third kind of noise is called; the others are losses.
-_LEARNED = {
-    "likelihood-learned": "the Gaussian likelihood with a noise variance that the causes decide"
-}
 # Names that one sentence lists.
 SHOWN = 6
 # How a fit ended well, without the names of Python's attributes.
@@ -42,10 +30,6 @@ _SURE = 0.9
 _EVEN = 0.5
 _UNSURE = "unsure"
 _TIED = "the columns determine each other, so any links among them fit as well"
-
-
-def _described(loss: str) -> str:
-    return _LEARNED.get(loss) or loss_traits(loss).description
 
 
 def percent(share: float | None) -> str:
@@ -107,7 +91,7 @@ def sentences(run: SavedRun) -> list[str]:
         return []
     if not run.edges:
         return [nothing_found(run)]
-    said = [_directions(run)]
+    said = [directions(run)]
     if any(map(_is_to_judge, run.edges)) and not any(map(is_judged, run.edges)):
         why = " (too many links)" if run.parameters.get("search") else ""
         said.append(f"How likely each link is was not computed{why}.")
@@ -152,7 +136,7 @@ def _way(run: SavedRun, edge: EdgeRecord) -> str:
     return "unsure" if _is_below(edge, _SURE) else "fixed"
 
 
-def _directions(run: SavedRun) -> str:
+def directions(run: SavedRun) -> str:
     """Say how many directions are fixed, and what the others rest on."""
     ways = _ways(run)
     fixed = f"the data fix the direction of {ways['fixed'] or 'none'}"
@@ -283,104 +267,6 @@ def nothing_found(run: SavedRun) -> str:
     return "No links found. A smaller lambda1 or a smaller w_threshold lets more through."
 
 
-def methods(run: SavedRun) -> str:
-    """Return a paragraph for the methods section of a paper."""
-    if "model" in run.parameters:
-        return nonlinear_methods(run)
-    chosen = run.parameters.get("chosen") or {}
-    p = {**run.parameters, **chosen}
-    how = f", chosen by {str(chosen['criterion']).upper()}" if chosen else ""
-    scaled = " after scaling every variable to unit variance" if p.get("standardize") else ""
-    if p.get("covariance") == "rank":
-        scaled += " by their rank correlations (nonparanormal)"
-    solvers = {
-        "Adam": "Adam through a sequence of problems with a growing weight of the constraint",
-        "Columns": "column-wise minimisation through a sequence of problems with a growing weight "
-        "of the constraint",
-        "order": "a search over causal orders",
-    }
-    kind = str(p.get("solver")).partition("(")[0]
-    kind = {"adam": "Adam", "fast": "Columns", "auto": "Columns"}.get(kind, kind)
-    solver = solvers.get(kind, f"the solver {p.get('solver')}")
-    begun = {"zero": " from zero", "variance": " from parents sorted by variance"}
-    begun |= {"given": " from given weights", "series": " from the solution for a larger lambda1"}
-    solver += begun.get(str(p.get("start")), "")
-    refined = ", followed by a search over causal orders" if p.get("refine") else ""
-    learned = _learned(run, "linear", scaled)
-    text = (
-        f"{learned}, minimising {_described(run.loss) or 'a score'} with an l1 penalty "
-        f"(lambda1 = {_parameter(p.get('lambda1'))}{how}) under the analytic acyclicity constraint "
-        f"{p.get('constraint', '')} (Zhang et al., 2025), solved by {solver}{refined}."
-    )
-    search = p.get("search") or {}
-    if is_counted(run):
-        text = (
-            f"{_learned(run, 'discrete')} by a search over causal orders for the shortest "
-            "description of the counts of all levels in every combination of causes (quotient "
-            f"normalised maximum likelihood, Silander et al., 2018; gamma = "
-            f"{_parameter(search['gamma'])}{_least_effect(search)}); {search['plan']}."
-        )
-        return text + _graph_and_assumptions(run, "")
-    if search.get("plan"):
-        text = (
-            f"{learned} by a search over causal orders for the best extended BIC (gamma = "
-            f"{_parameter(search['gamma'])}{_least_effect(search)}) with {_described(run.loss)}; "
-            f"{search['plan']}."
-        )
-    if not p.get("refine") and p.get("w_threshold") is not None:
-        text += f" Weights below {_parameter(p['w_threshold'])} in absolute value were set to zero."
-    return text + _graph_and_assumptions(run, "linear effects and ")
-
-
-def _learned(run: SavedRun, kind: str, scaled: str = "") -> str:
-    rows = f"{run.audit.n_rows} observations of " if run.audit else ""
-    version = run.manifest.get("versions", {}).get("analyticdag", "")
-    return (
-        f"A {kind} structural equation model was learned from {rows}{run.n_nodes} "
-        f"variables{scaled} with analyticdag {version}".rstrip()
-    )
-
-
-def _graph_and_assumptions(run: SavedRun, assumed: str) -> str:
-    found = _directions(run) if run.edges else "It found no links."
-    return f" {found} The interpretation as causes assumes {assumed}no unmeasured common causes."
-
-
-def _least_effect(search: Mapping[str, float]) -> str:
-    """Return the floor on effects in words, where there was one."""
-    floor = search.get("min_effect") or 0.0
-    return f", no partial correlation below {_parameter(floor)}" if floor else ""
-
-
-def nonlinear_methods(run: SavedRun) -> str:
-    """Return the paragraph of a run of `NonlinearDAG`."""
-    network = {
-        "gran-dag": "GraN-DAG (Lachapelle et al., 2020)",
-        "mlp": "the neural network of DAGMA (Bello et al., 2022)",
-    }.get(str(run.parameters["model"]), "neural networks")
-    pruning = run.parameters.get("pruning")
-    pruned = (
-        " Edges that an additive spline regression did not need in an F-test at level "
-        f"{_parameter(0.001 if pruning is True else pruning)} were dropped."
-    )
-    searched = " A search over graphs by the BIC of regressions on splines went on from there."
-    assumed = "noise that is added to smooth functions of the causes, and"
-    return (
-        f"{_learned(run, 'nonlinear')}, using {network} and {_described(run.loss)}, under the "
-        f"analytic acyclicity constraint {run.parameters.get('constraint', '')} (Zhang et al., "
-        f"2025).{pruned if pruning else ''}{searched if is_searched(run) else ''}"
-        f"{_graph_and_assumptions(run, assumed)}"
-    )
-
-
-def foreign_methods(run: SavedRun) -> str:
-    """Return the paragraph of a graph that was not learned here."""
-    return (
-        f"The graph of {run.n_nodes} variables and {len(run.edges)} edges was not learned by "
-        "analyticdag; it is shown as it was given."
-    )
-
-
 def count(number: int, one: str) -> str:
     """Return "1 edge" or "2 edges"."""
     return f"{number} {one}" if number == 1 else f"{number} {one}s"
@@ -388,10 +274,6 @@ def count(number: int, one: str) -> str:
 
 def _decimal(value: float | None) -> str:
     return "not finite" if value is None else f"{value:.1f}"
-
-
-def _parameter(value: object) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def sentence(note: str) -> str:
