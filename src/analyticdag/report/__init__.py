@@ -4,6 +4,7 @@
 |---------------|-------------------------------------------------------------------------------|
 | `plots.py`    | the trace of the solver, and the choice of lambda, as line plots              |
 | `text.py`     | what the report says in words                                                 |
+| `methods.py`  | the paragraph for the methods section of a paper                              |
 | `cautions.py` | what to know before the graph is believed, in a line and in full               |
 | `answers.py`  | effects of all pairs, for the page's question "what happens if"               |
 | `discrete.py` | what weights of yes/no, ordered and categorical variables mean                |
