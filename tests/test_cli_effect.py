@@ -318,6 +318,13 @@ def test_names_that_the_table_lacks(command: Command, table: Path, tmp_path: Pat
     assert result.err.count("\n") == 1
 
 
+def test_compare_explains_its_measures(command: Command) -> None:
+    said = " ".join(command("compare", "--help").out.replace("│", " ").split())
+    assert "shd_cpdag: the same where directions that no data can tell do not count" in said
+    assert "tpr: share of the true arrows that were found" in said
+    assert "fdr: share of the arrows found that are wrong" in said
+
+
 def test_compare_lists_what_differs(command: Command, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("source,target\nx,y\ny,z\nz,w\n")
     (tmp_path / "b.csv").write_text(

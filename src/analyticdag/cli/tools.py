@@ -75,7 +75,12 @@ def compare_command(
     estimated: Annotated[Path, typer.Argument(help="The same kinds.")],
     as_json: options.AsJson = False,
 ) -> None:
-    """Count how far ESTIMATED is from TRUE, and list the links that differ."""
+    """Count how far ESTIMATED is from TRUE, and list the links that differ.
+
+    shd: pairs whose link is missing, extra or turned. shd_cpdag: the same where directions that no
+    data can tell do not count. tpr: share of the true arrows that were found. fdr: share of the
+    arrows found that are wrong.
+    """
     from analyticdag.io.convert import read_graph
     from analyticdag.metrics import compare, differences
 
