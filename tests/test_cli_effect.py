@@ -58,6 +58,7 @@ def test_an_effect_in_words(command: Command, saved: Path) -> None:
     assert lines[-3] == "a regression of mud on sprinkler should adjust for rain"
     assert lines[-2].startswith("it is right without adjusting for anything too, but then its")
     assert lines[-1].startswith("the interval takes the graph as given")
+    assert "analyticdag." not in result.out  # Python is no help here
 
 
 def test_an_effect_as_json(command: Command, saved: Path) -> None:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from analyticdag.effects import EffectRow, JointEffect
     from analyticdag.io import SavedRun
 
+_GIVEN = "the interval takes the graph as given: it is too narrow where a link may be wrong"
+
 Run = Annotated[Path, typer.Argument(help="Folder of a saved run.")]
 On = Annotated[str, typer.Option("--on", help="The outcome.")]
 Level = Annotated[float, typer.Option(help="Confidence of the intervals.")]
@@ -50,8 +52,7 @@ def effect_command(
     else:
         effect = total_effect(model, of[0], on, level=level)
         sentence, told = effect.sentence(units), list(lines(effect, units))
-        if effect.is_nowhere:
-            told += _other_way(saved, of[0], on)
+        told += _other_way(saved, of[0], on) if effect.is_nowhere else [_GIVEN]
         _tell(as_json, {**effect.as_dict(), "sentence": sentence}, told)
 
 
