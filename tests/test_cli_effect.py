@@ -174,7 +174,9 @@ def test_several_causes(command: Command, saved: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--of", "snow", "--on", "mud"), "cause='snow' is no column"),
+        (("--of", "snow", "--on", "mud"), "cause='snow' is no column; the columns are 'rain'"),
+        (("--of", "Sprink", "--on", "mud"), "is no column; did you mean 'sprinkler'?"),
+        (("--of", "wet", "--on", "mud", "--unit", "Mud=cm"), "did you mean 'mud'?"),
         (("--of", "mud", "--on", "mud"), "name two different columns"),
         (("--of", "wet", "--on", "mud", "--unit", "litre"), "--unit takes NAME=UNIT"),
         (("--of", "wet", "--on", "mud", "--level", "95"), "level must be a number"),

@@ -18,6 +18,7 @@ import narwhals as nw
 import numpy as np
 
 from analyticdag._parameters import is_missing
+from analyticdag._tables import meant
 from analyticdag._typing import FloatArray
 from analyticdag.errors import DataError
 
@@ -120,7 +121,7 @@ class Cells:
         """Raise DataError if a column that was named is not there."""
         unknown = [name for name in asked if name not in self._place]
         if unknown:
-            raise DataError(f"{what} {unknown[:_SHOWN]}: {listing(self.names)}")
+            raise DataError(f"{what} {unknown[:_SHOWN]}: {meant(unknown[0], self.names)}")
 
 
 def one_order(orders: Iterable[Sequence[str]]) -> tuple[str, ...]:
