@@ -100,7 +100,7 @@ def look_at(
     table = _selected(table, columns, drop)
     table.refuse_unknown(kinds, "cannot read by kind")
     table.refuse_unknown(na.own, "cannot look for codes in")
-    table, hits = cleared(table, na)
+    table, hits = _cleared(table, na, kinds)
     found = [_found(name, table, kinds) for name in table.names]
     _refuse_infinite(found, table.rows)
     suspects = suspects_of({k: v for one in found for k, v in _numbers(one, table).items()})
@@ -141,6 +141,23 @@ def _selected(table: Cells, columns: Collection[str] | None, drop: Collection[st
         return table
     notes = [f"left out as asked: {', '.join(drop)}"] if drop else []
     return table.select(left, *notes)
+
+
+def _cleared(table: Cells, na: Codes, kinds: Collection[str]) -> tuple[Cells, dict[str, int]]:
+    """Return the table with gaps for codes, but in identifiers: a number of theirs is no code."""
+    without, hits = cleared(table, na)
+    kept = {
+        name
+        for name, number in hits.items()
+        if number and name not in kinds and _is_identifier(name, table)
+    }
+    columns = tuple((table if name in kept else without).column(name) for name in table.names)
+    hits = {name: number for name, number in hits.items() if name not in kept}
+    return replace(without, columns=columns), hits
+
+
+def _is_identifier(name: str, table: Cells) -> bool:
+    return find_column(name, table.column(name), table).column.kind == Kind.IDENTIFIER
 
 
 def _found(name: str, table: Cells, kinds: Mapping[str, Any]) -> Found:
