@@ -200,12 +200,6 @@ def of_each(answer: Callable[[Any], T], cells: Iterable[Any]) -> list[T]:
     return [known[cell] if type(cell) is str else answer(cell) for cell in cells]
 
 
-def listing(names: Sequence[str]) -> str:
-    """Return the first names of a table, as a message lists them."""
-    shown = ", ".join(map(short, names[:_SHOWN]))
-    return f"the columns are {shown}{', …' if len(names) > _SHOWN else ''}"
-
-
 def short(text: str) -> str:
     """Return a text in quotes, and not endless."""
     return repr(text if len(text) <= 60 else text[:57] + "…")

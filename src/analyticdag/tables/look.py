@@ -24,6 +24,7 @@ from analyticdag.tables.codes import NO_CODES, Codes, cleared
 from analyticdag.tables.copies import copies_of
 from analyticdag.tables.decisions import Decision, about_codes, asked_of, caution, decision_about
 from analyticdag.tables.kinds import Found, asked_column, find_column
+from analyticdag.tables.odd_rows import odd_rows
 from analyticdag.tables.recipe import Column, Kind, Recipe
 from analyticdag.tables.suspects import Suspect, suspects_of
 
@@ -108,10 +109,14 @@ def look_at(
     table, found = _without_codes(table, found, na, certain)
     if columns is None:
         found = _without_copies(found, kinds)
-    decisions = [one for every in found if (one := decision_about(every, table, kinds)) is not None]
+    odd, decisions = odd_rows(table, found, kinds)
+    for one in found:
+        is_told = bool(one.strays) and odd.issuperset(one.strays)
+        decision = None if is_told else decision_about(one, table, kinds)
+        decisions += [] if decision is None else [decision]
     decisions += about_codes(na, hits, certain)
     taken = [one for one in found if one.column.taken]
-    gaps = {one.column.name: int(np.isnan(_values(one)).sum()) for one in taken}
+    gaps = {one.column.name: _n_gaps(one, kinds) for one in taken}
     values = (
         np.column_stack([_values(one) for one in taken]) if taken else np.empty((len(table), 0))
     )
@@ -170,6 +175,12 @@ def _found(name: str, table: Cells, kinds: Mapping[str, Any]) -> Found:
 def _values(found: Found) -> FloatArray:
     assert found.values is not None
     return found.values
+
+
+def _n_gaps(found: Found, kinds: Collection[str]) -> int:
+    """Count the gaps of a column; a text among numbers is one only if the user said so."""
+    texts = 0 if found.column.name in kinds else len(found.strays)
+    return int(np.isnan(_values(found)).sum()) - texts
 
 
 def _numbers(found: Found, table: Cells) -> dict[str, FloatArray]:
