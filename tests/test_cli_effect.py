@@ -58,6 +58,7 @@ def test_an_effect_in_words(command: Command, saved: Path) -> None:
     assert lines[-3] == "a regression of mud on sprinkler should adjust for rain"
     assert lines[-2].startswith("it is right without adjusting for anything too, but then its")
     assert lines[-1].startswith("the interval takes the graph as given")
+    assert "analyticdag." not in result.out  # Python is no help here
 
 
 def test_an_effect_as_json(command: Command, saved: Path) -> None:
@@ -173,7 +174,9 @@ def test_several_causes(command: Command, saved: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--of", "snow", "--on", "mud"), "cause='snow' is no column"),
+        (("--of", "snow", "--on", "mud"), "cause='snow' is no column; the columns are 'rain'"),
+        (("--of", "Sprink", "--on", "mud"), "is no column; did you mean 'sprinkler'?"),
+        (("--of", "wet", "--on", "mud", "--unit", "Mud=cm"), "did you mean 'mud'?"),
         (("--of", "mud", "--on", "mud"), "name two different columns"),
         (("--of", "wet", "--on", "mud", "--unit", "litre"), "--unit takes NAME=UNIT"),
         (("--of", "wet", "--on", "mud", "--level", "95"), "level must be a number"),
@@ -218,7 +221,7 @@ def test_a_graph_that_does_not(command: Command, table: Path, tmp_path: Path) ->
     assert "partial correlation" in shown.out
 
 
-def test_gaps_in_a_table_to_check_name_the_option_there_is(
+def test_a_graph_is_checked_on_all_rows_with_gaps_or_without(
     command: Command, table: Path, tmp_path: Path
 ) -> None:
     graph, holes = tmp_path / "good.csv", tmp_path / "holes.csv"
@@ -226,9 +229,13 @@ def test_gaps_in_a_table_to_check_name_the_option_there_is(
     first, second, *rest = table.read_text().splitlines()
     holes.write_text("\n".join([first, "," + second.partition(",")[2], *rest]))
     result = command("check", graph, holes)
-    assert result.code == 2
-    assert "(--missing drop)" in result.err
-    assert command("check", graph, holes, "--missing", "drop").code == 0
+    assert result.code == 0, result.err
+    assert "(--missing em)" in result.err
+    dropped = command("check", graph, holes, "--missing", "drop")
+    assert dropped.code == 0
+    assert "only 499 of 500 rows are complete, and fewer rows need fewer links" in dropped.err
+    assert dropped.out != result.out
+    assert command("check", graph, holes, "--missing", "error").code == 2
     graph.write_text("source,target\nsnow,wet\n")
     other = command("check", graph, holes)  # other names are another table: that comes first
     assert other.code == 2
@@ -249,8 +256,8 @@ def test_a_run_is_checked_on_its_table_as_the_fit_read_it(command: Command, tmp_
     assert "holds -9 in 20 rows" in fitted.err
     result = command("check", run, table)
     assert result.code == 0, result.err
-    assert "20 rows with missing values left out" in result.err
-    by_hand = ("--drop", "user_id", "--missing", "drop")
+    assert "gaps in b 7%: maximum likelihood" in result.err
+    by_hand = ("--drop", "user_id")
     other = command("check", run / "graph.graphml", table, "--na", "b=-9", *by_hand)
     assert other.code == 0
     assert other.out != result.out  # where income has no logarithm
@@ -258,6 +265,41 @@ def test_a_run_is_checked_on_its_table_as_the_fit_read_it(command: Command, tmp_
     assert command("check", tmp_path / "named", table).out == result.out
     table.write_text(table.read_text().replace(",high", ",higher", 1))
     assert "holds the text 'higher'" in command("check", run, table).err  # and is a gap
+
+
+def test_a_half_empty_column_does_not_refute_the_graph_of_its_own_fit(
+    command: Command, tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(600, 6))
+    for k in range(1, 6):
+        x[:, k] += 0.25 * x[:, k - 1]
+    region = np.where(x[:, 5] > 1.0, "north", np.where(x[:, 5] > -0.5, "east", "west"))
+    cells = np.char.mod("%.4f", x)
+    cells[rng.random((600, 6)) < [0.0, 0.0, 0.0, 0.0, 0.7, 0.0]] = ""
+    table, run = tmp_path / "t.csv", tmp_path / "run"
+    rows = [",".join([*row, where]) for row, where in zip(cells, region, strict=True)]
+    table.write_text("\n".join(["a,b,c,d,e,f,region", *rows]))
+    assert command("fit", table, "--out", run).code == 0
+    result = command("check", run, table)
+    assert result.code == 0, result.err
+    assert re.search(r"^0 of \d+ links are not needed", result.out, re.MULTILINE)
+    dropped = command("check", run, table, "--missing", "drop")
+    assert not re.search(r"^0 of \d+ links are not needed", dropped.out, re.MULTILINE)
+
+
+def test_a_column_that_was_left_out_says_why(command: Command, tmp_path: Path) -> None:
+    x, y = np.random.default_rng(0).normal(size=(2, 60))
+    rows = [f"P{k:03},{a:.3f},{a + b:.3f}" for k, (a, b) in enumerate(zip(x, y, strict=True))]
+    table = tmp_path / "t.csv"
+    table.write_text("\n".join(["Patient ID,x,y", *rows]))
+    assert command("fit", table, "--out", tmp_path / "run").code == 0
+    for words in (("effect", "--of", "Patient ID", "--on", "y"), ("effects", "--on", "Patient ID")):
+        result = command(words[0], tmp_path / "run", *words[1:])
+        assert result.code == 2
+        assert (
+            "not in the graph: 'Patient ID' is an identifier: left out (a different value in every"
+        ) in result.err
 
 
 def test_graphs_of_other_things_are_named_both(command: Command, tmp_path: Path) -> None:
@@ -279,6 +321,13 @@ def test_names_that_the_table_lacks(command: Command, table: Path, tmp_path: Pat
     assert result.code == 2
     assert "snow" in result.err
     assert result.err.count("\n") == 1
+
+
+def test_compare_explains_its_measures(command: Command) -> None:
+    said = " ".join(command("compare", "--help").out.replace("│", " ").split())
+    assert "shd_cpdag: the same where directions that no data can tell do not count" in said
+    assert "tpr: share of the true arrows that were found" in said
+    assert "fdr: share of the arrows found that are wrong" in said
 
 
 def test_compare_lists_what_differs(command: Command, tmp_path: Path) -> None:

@@ -111,6 +111,9 @@ def test_resamples_say_how_stable_an_edge_is(
     assert shares
     assert all(share is not None and share * 6 == round(share * 6) for share in shares)
     assert max(share or 0.0 for share in shares) > 0.5
+    head, first = result.out.splitlines()[1:3]
+    assert head.endswith("  came back")
+    assert re.search(r" \d+ %( |$)", first)
     assert "Joined: the share of resampled data sets" in (
         tmp_path / "run" / "report.html"
     ).read_text("utf-8")

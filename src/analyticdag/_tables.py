@@ -9,6 +9,7 @@ estimator asks of its table.
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -26,6 +27,8 @@ from analyticdag.errors import DataError, DataKindError
 # Values between these have squares that are numbers, and so have sums of 1e8 of them.
 SMALLEST, LARGEST = 1e-150, 1e150
 _SHOWN = 10
+# Names that a message offers for one that is none.
+_MEANT = 3
 # A column whose spread is below this fraction of its size differs by rounding only.
 CONSTANT = 1e-13
 # The square of a smaller spread is zero.
@@ -333,6 +336,24 @@ def one_value(lowest: FloatArray, highest: FloatArray) -> BoolArray:
 def pick(names: Sequence[Hashable], chosen: BoolArray) -> list[Hashable]:
     """Return the names that were chosen."""
     return [name for name, keep in zip(names, chosen, strict=True) if keep]
+
+
+def meant(name: object, names: Sequence[Hashable]) -> str:
+    """Say which columns may be meant by a name that is none; which there are, if none is near."""
+    known = {str(one): str(one).casefold() for one in names}
+    close = _nearest(str(name).strip().casefold(), known)
+    if close:
+        return f"did you mean {' or '.join(map(shown, close))}?"
+    return f"the columns are {first_few(list(map(shown, names)), _SHOWN)}"
+
+
+def _nearest(asked: str, known: Mapping[str, str]) -> list[str]:
+    """Return the names that differ by capitals only, else those that begin so, else alike ones."""
+    same = [name for name, folded in known.items() if folded == asked]
+    begun = [name for name, folded in known.items() if asked and folded.startswith(asked)]
+    alike = difflib.get_close_matches(asked, known.values(), n=_MEANT)
+    close = same or begun or [name for name, folded in known.items() if folded in alike]
+    return close[:_MEANT]
 
 
 def listing(items: Sequence[Any]) -> str:

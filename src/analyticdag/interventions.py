@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from analyticdag._parameters import is_missing, shown
-from analyticdag._tables import finder
+from analyticdag._tables import finder, meant
 from analyticdag._typing import BinaryArray, BoolArray
 from analyticdag.errors import DataError
 from analyticdag.graphs import orient_with_knowledge, to_cpdag
@@ -108,9 +108,9 @@ def _mask_of_targets(targets: Any, names: Sequence[Hashable], n_rows: int) -> Bo
         place = find(target)
         if place is None:
             raise DataError(
-                f"interventions name {shown(target)} in row {row}, which is not a column; the "
-                f"columns are {list(names)[:_SHOWN]}, and None stands for a row without an "
-                "intervention"
+                f"interventions name {shown(target)} in row {row}, which is not a column "
+                "(None stands for a row without an intervention); "
+                f"{meant(target, list(names))}"
             )
         mask[row, place] = True
     return mask

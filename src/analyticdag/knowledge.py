@@ -13,7 +13,6 @@ what the data make plausible. Every solver takes these masks; none of them sees 
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -22,7 +21,7 @@ import networkx as nx
 import numpy as np
 
 from analyticdag._parameters import is_hashable, is_missing, shown, whole
-from analyticdag._tables import finder
+from analyticdag._tables import finder, meant
 from analyticdag._typing import BoolArray, IntArray
 from analyticdag.errors import KnowledgeError, ParameterError
 from analyticdag.graphs import reachability
@@ -235,12 +234,9 @@ def _column_finder(names: Sequence[Hashable]) -> Callable[[Hashable], int]:
         place = place_of(column)
         if place is not None:
             return place
-        close = difflib.get_close_matches(str(column), [str(name) for name in names], n=3)
-        more = ", ..." if len(names) > 10 else ""
-        advice = f"the columns are {', '.join(map(repr, names[:10]))}{more}"
-        if close:
-            advice = f"did you mean {' or '.join(map(repr, close))}?"
-        raise KnowledgeError(f"knowledge names {shown(column)}, which is not a column; {advice}")
+        raise KnowledgeError(
+            f"knowledge names {shown(column)}, which is not a column; {meant(column, names)}"
+        )
 
     return find
 

@@ -302,7 +302,7 @@ def test_a_class_opens_as_a_class_and_says_why() -> None:
     run = replace(chain(("a", "b", "c")), loss="likelihood-nv")
     page = render_report(run)
     assert "2 of 2 links carry no arrow head: the reverse fits" in page
-    assert "Of 2 links the data fix the direction of none. 2 lines without an arrow" in page
+    assert "Of 2 links the data fix the direction of none. 2 links are lines: the" in page
     assert "a → b" not in page
     assert re.search(r'<svg id="graph"[^>]*class-view"', page)
     known = tuple(replace(edge, fixed_by="knowledge") for edge in run.edges)

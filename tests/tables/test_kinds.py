@@ -310,6 +310,17 @@ def test_levels_with_numbers_get_the_option_that_orders_them() -> None:
     assert "--kind" not in str(look.decisions[0])
 
 
+def test_levels_with_words_of_a_scale_get_the_option_that_orders_them() -> None:
+    look, _ = look_at(table(Arm=repeated("high dose", "placebo", "low dose"), b=NUMBERS))
+    assert str(look.decisions[0]) == (
+        "'Arm' is a category: taken as one variable (3 levels); if they have an order: "
+        "--kind 'Arm=placebo,low dose,high dose'"
+    )
+    for words in (("Ulm", "Bonn", "Low Moor"), ("low", "high dose", "a, b")):
+        look, _ = look_at(table(town=repeated(*words), b=NUMBERS))
+        assert "--kind" not in str(look.decisions[0])
+
+
 def test_of_a_constant_only_the_fit_speaks() -> None:
     look, _ = look_at(table(country=["DE"] * ROWS, k=["3"] * ROWS, b=NUMBERS))
     assert look.recipe.names == ("country", "k", "b")

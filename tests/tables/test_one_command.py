@@ -106,6 +106,14 @@ def test_columns_and_kinds_on_the_command_line(command: Command, table: Path) ->
     code, out, err = command("fit", table, "--json", *words)
     assert code == 0, err
     assert json.loads(out)["names"] == ["visit", "age", "sbp"]
+    for words, said in (
+        (["--columns", "Age"], "cannot take ['Age']: did you mean 'age'?"),
+        (["--drop", "patient"], "cannot drop ['patient']: did you mean 'patient_id'?"),
+        (["--groups", "comments"], "cannot group by ['comments']: did you mean 'comment'?"),
+    ):
+        code, _, err = command("fit", table, *words)
+        assert code == 2
+        assert said in err
     code, _, err = command("fit", table, "--kind", "visit")
     assert code == 2
     assert "--kind must be NAME=KIND" in err

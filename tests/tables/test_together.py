@@ -65,6 +65,7 @@ def test_a_repeated_identifier_is_noticed_and_said(command: Command, tmp_path: P
     assert code == 0, err
     assert "rows are grouped by patient_id: 60 groups of 300 rows" in err
     assert "stands in several rows" not in err
+    assert "--resamples 100" not in err
 
 
 @pytest.mark.parametrize("memory", [0.0, 0.8])
@@ -88,13 +89,15 @@ def test_a_column_of_days_makes_blocks_and_the_warning_stays(
     file = series(tmp_path / "days.csv", 0.8)
     for groups, said in (
         ("day", "400 groups of 400 rows: every row is its own group, so blocks of 15 rows"),
-        ("40", "--groups 40 --resamples 100"),
+        ("3", "--groups 40 --resamples 100"),  # far too short
+        ("40", "10 groups of rows were resampled, so how often links came back allows for that"),
     ):
         words = ["-v", "--groups", groups, "--resamples", "3", "--out", tmp_path / groups]
         code, _, err = command("fit", file, *words)
         assert code == 0, err
         assert said in err
         assert "400 rows are worth about" in err
+        assert ("--resamples 100" in err) == (groups != "40")
     code, _, err = command("fit", file, "--groups", "300")
     assert code == 2
     assert "cannot group by blocks of 300 of 400 rows; give 2 to 200 rows, or name a" in err

@@ -119,18 +119,26 @@ def _table(run: SavedRun) -> list[str]:
     links = [one_line(link(run, edge)) for edge in shown]
     width = min(max(map(len, links)), 60)
     judged = any(map(is_judged, run.edges))
+    resampled = any(edge.stability is not None for edge in run.edges)
     rows = [
         f"  {text:<{width}}  {size(run, edge):>8}{_likely(run, edge) if judged else ''}"
-        f"{_remark(run, edge, judged=judged)}"
+        f"{_came_back(edge) if resampled else ''}{_remark(run, edge, judged=judged)}"
         for text, edge in zip(links, shown, strict=True)
     ]
     head = f"  {'':<{width}}  strength{'  linked  this way' if judged else ''}"
+    head += "  came back" if resampled else ""
     return [head, *(row.rstrip() for row in rows)]
 
 
 def _likely(run: SavedRun, edge: EdgeRecord) -> str:
     linked, this_way = likelihoods(run, edge)
     return f"  {linked:>6}  {this_way:>8}"
+
+
+def _came_back(edge: EdgeRecord) -> str:
+    """Say in which share of the resamples the two were linked."""
+    share = "" if edge.stability is None else f"{edge.stability:.0%}".replace("%", " %")
+    return f"  {share:>9}"
 
 
 def likelihoods(run: SavedRun, edge: EdgeRecord) -> tuple[str, str]:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from analyticdag.effects import EffectRow, JointEffect
     from analyticdag.io import SavedRun
 
+_GIVEN = "the interval takes the graph as given: it is too narrow where a link may be wrong"
+
 Run = Annotated[Path, typer.Argument(help="Folder of a saved run.")]
 On = Annotated[str, typer.Option("--on", help="The outcome.")]
 Level = Annotated[float, typer.Option(help="Confidence of the intervals.")]
@@ -43,6 +45,7 @@ def effect_command(
     from analyticdag.io import load_run
 
     saved = load_run(run)
+    _refuse_left_out(saved, [*of, on])
     model, units = saved.to_estimator(), _units(saved, unit or [])
     if len(of) > 1:
         joint = joint_effect(model, of, on, level=level)
@@ -50,8 +53,7 @@ def effect_command(
     else:
         effect = total_effect(model, of[0], on, level=level)
         sentence, told = effect.sentence(units), list(lines(effect, units))
-        if effect.is_nowhere:
-            told += _other_way(saved, of[0], on)
+        told += _other_way(saved, of[0], on) if effect.is_nowhere else [_GIVEN]
         _tell(as_json, {**effect.as_dict(), "sentence": sentence}, told)
 
 
@@ -68,6 +70,7 @@ def effects_command(
     from analyticdag.io import load_run
 
     saved = load_run(run)
+    _refuse_left_out(saved, [on])
     known = Known.of(saved.to_estimator())
     rows = effects(known, on=on, level=level)
     listed = [plain(row._asdict()) for row in rows]
@@ -82,16 +85,28 @@ def _tell(as_json: bool, record: Mapping[str, Any], lines: list[str]) -> None:
     line(Console(highlight=False), json.dumps(record, ensure_ascii=True) if as_json else told)
 
 
+def _refuse_left_out(saved: SavedRun, asked: list[str]) -> None:
+    """Refuse a column that was left out of the fit, and say why it was."""
+    from analyticdag.errors import InputError
+
+    for decision in () if saved.look is None else saved.look.decisions:
+        if decision.column in asked and decision.column not in saved.names:
+            raise InputError(f"not in the graph: {decision}")
+
+
 def _units(saved: SavedRun, given: list[str]) -> dict[Hashable, str]:
     """Return what columns are measured in: as the table says, and as the user does."""
+    from analyticdag._tables import meant
     from analyticdag.errors import InputError
     from analyticdag.report.answers import units_of
 
     units = units_of(saved)
     for word in given:
         name, sign, text = word.partition("=")
-        if not sign or not text or name not in saved.names:
+        if not sign or not text:
             raise InputError(f"--unit takes NAME=UNIT of a column, as age=year; got {word!r}")
+        if name not in saved.names:
+            raise InputError(f"--unit: {name!r} is no column; {meant(name, saved.names)}")
         units[name] = text
     return units
 

@@ -235,10 +235,20 @@ def _learn(
             refit=plan.refit and table.summed is None,
             keep_rows=plan.keep_rows,
             look=table.look,
+            drawn=_n_drawn(table) if resamples[0] else None,
         )
     shown_knowledge = None if known is None else known.to_dict()
     settings = {**run.parameters, "knowledge": shown_knowledge, "checkpoint": None}
     return dataclasses.replace(run, parameters=settings)
+
+
+def _n_drawn(table: Table) -> int:
+    """Return how many groups of rows a resample is drawn from; rows where there are none."""
+    from analyticdag.tables.together import group_members
+
+    if table.groups is None:
+        return table.n_rows
+    return len(group_members(table.groups, table.n_rows))
 
 
 def _manifest(

@@ -69,9 +69,14 @@ Missing = Annotated[
         words="em drop error",
     ),
 ]
-MissingOrDrop = Annotated[
+MissingInCheck = Annotated[
     str,
-    _table("Gaps: error, or drop (leave rows out).", "error", "--missing", words="error drop"),
+    _table(
+        "Gaps: em (maximum likelihood), drop (leave rows out) or error.",
+        "em",
+        "--missing",
+        words="em drop error",
+    ),
 ]
 Groups = Annotated[
     str | None,

@@ -40,11 +40,13 @@ def recorded(
     refit: bool = True,
     look: Look | None = None,
     keep_rows: bool = True,
+    drawn: int | None = None,
 ) -> SavedRun:
     """Return the record of a fit, with the audit of its table and its diagnostics.
 
     The time of the diagnostics counts; `refit` allows them a fit of their own, after a quick one.
-    `n_rows` is how many rows there are where the columns hold some of them only.
+    `n_rows` is how many rows there are where the columns hold some of them only, `drawn` is that
+    of `diagnose`.
     """
     edges = model.adjacency_matrix_.astype(bool)
     start, before = time.perf_counter(), manifest.get("seconds") or 0.0
@@ -62,7 +64,8 @@ def recorded(
     run = record_of(model, audit=audit, manifest=manifest, look=look)
     # In a sample of the rows, neighbours were none in the table: their order tells nothing.
     seen = look if audit.n_rows == len(columns.values) else None
-    found = _diagnostics(model, columns, seen, refit=refit and before < REFIT_SECONDS)
+    again = refit and before < REFIT_SECONDS
+    found = _diagnostics(model, columns, seen, refit=again, drawn=drawn)
     seconds = round(before + time.perf_counter() - start, 3)
     return dataclasses.replace(
         run, diagnostics=found, manifest={**run.manifest, "seconds": seconds}
@@ -103,9 +106,9 @@ def judge_by_resamples(
 
 
 def _diagnostics(
-    model: AnalyticDAG, columns: NamedColumns, look: Look | None, *, refit: bool
+    model: AnalyticDAG, columns: NamedColumns, look: Look | None, *, refit: bool, drawn: int | None
 ) -> tuple[Mapping[str, Any], ...]:
     return tuple(
         {"name": check.name, "level": str(check.level), "advice": check.advice}
-        for check in diagnose(model, columns, refit=refit, look=look)
+        for check in diagnose(model, columns, refit=refit, look=look, drawn=drawn)
     )

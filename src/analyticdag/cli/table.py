@@ -95,6 +95,8 @@ class Asked:
             line(self.talk, f"note: {what}: {done}")
         if look.gaps and self.rule != "error":
             line(self.talk, f"note: {gap_line(look, self.rule)}")
+        if any(one.undecided and not one.option for one in look.decisions):
+            return  # a row is to be deleted, which no option does
         command = explicit_command(look, self.rule)
         settled = not any(decision.undecided for decision in look.decisions)
         if self.kept and settled and len(command) > _MOST_CHARACTERS:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
+from rich.table import Table as Grid
 
 from analyticdag.cli import options
 from analyticdag.cli.progress import line, printable
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
     from analyticdag.effects import GraphCheck
+    from analyticdag.io import Table
     from analyticdag.metrics import Difference
 _LISTED = 20
 
@@ -74,7 +75,12 @@ def compare_command(
     estimated: Annotated[Path, typer.Argument(help="The same kinds.")],
     as_json: options.AsJson = False,
 ) -> None:
-    """Count how far ESTIMATED is from TRUE, and list the links that differ."""
+    """Count how far ESTIMATED is from TRUE, and list the links that differ.
+
+    shd: pairs whose link is missing, extra or turned. shd_cpdag: the same where directions that no
+    data can tell do not count. tpr: share of the true arrows that were found. fdr: share of the
+    arrows found that are wrong.
+    """
     from analyticdag.io.convert import read_graph
     from analyticdag.metrics import compare, differences
 
@@ -88,7 +94,7 @@ def compare_command(
         return
     line(Console(), f"{estimated} against {true}")
     _tell_differences(differing)
-    table = Table(show_header=False)
+    table = Grid(show_header=False)
     table.add_column("measure")
     table.add_column("value", justify="right")
     for name, value in measures.items():
@@ -152,7 +158,7 @@ def check_command(
     level: Annotated[float, typer.Option(help="Chance of any false alarm.")] = 0.05,
     drop: options.Drop = None,
     na: options.Na = None,
-    missing: options.MissingOrDrop = "error",
+    missing: options.MissingInCheck = "em",
     as_json: options.AsJson = False,
 ) -> None:
     """Test GRAPH, an expert's or a tool's, against the table DATA.
@@ -160,46 +166,51 @@ def check_command(
     For a saved run the table is read as its fit read it.
     """
     from analyticdag._files import is_folder
-    from analyticdag._parameters import choice
     from analyticdag.effects import check_graph
-    from analyticdag.errors import DataError, InputError
+    from analyticdag.errors import InputError
     from analyticdag.graphs.convert import node_mismatch
     from analyticdag.io import load_run, read_table
     from analyticdag.io.convert import read_graph, to_networkx
     from analyticdag.tables.codes import Codes
     from analyticdag.tables.decisions import STRAYS_ARE_GAPS
 
-    drops = choice("missing", missing, ("error", "drop")) == "drop"
     run = load_run(graph) if is_folder(graph) else None
     given = read_graph(graph) if run is None else to_networkx(run)
     how: dict[str, Any] = {"drop": drop or (), "na": Codes.read(na or ())}
     if run is not None and run.look is not None:  # as the fit read its table
         how |= run.look.as_read(how["drop"], how["na"])
-    # Independences are tested on full rows, whatever a fit makes of the others.
-    rule = "drop" if drops or run is not None else "em"
-    table = read_table(data, missing=rule, **how)
+    table = read_table(data, missing=missing, **how)
     for one in table.look.decisions if table.look else ():
         if one.done == STRAYS_ARE_GAPS:  # such as a level that the run has not seen
             line(Console(stderr=True), f"note: {one}")
-    if table.rows_dropped and not drops:
-        line(Console(stderr=True), f"note: {table.rows_dropped} rows with missing values left out")
     if _is_list(graph):  # it cannot name nodes without edges
         given.add_nodes_from(table.names)
     if set(given) != set(table.names):
         raise InputError(node_mismatch(list(given), table.names, "the graph", "the table"))
-    for caution in table.look.cautions if table.look else ():
-        line(Console(stderr=True), f"note: {caution}")
-    if table.has_gaps:
-        raise DataError(
-            f"{table.source} has missing values, and independences are tested on full rows; leave "
-            "rows with gaps out (--missing drop), or the emptiest columns (--drop)"
-        )
-    found = check_graph(given, table.columns, level=level)
+    for told in _about_rows(table, missing):
+        line(Console(stderr=True), f"note: {told}")
+    found = check_graph(given, table.columns, level=level, missing="em")
     out = Console(highlight=False)
     if as_json:
         line(out, json.dumps(_check_record(found, given), ensure_ascii=True))
     else:
         line(out, "\n".join(_check_words(found, given)))
+
+
+def _about_rows(table: Table, rule: str) -> list[str]:
+    """Say what may be codes, and what was made of gaps."""
+    from analyticdag.cli.table import gap_line
+
+    look = table.look
+    if look is None:
+        return []
+    gaps = [gap_line(look, rule)] if look.gaps else []
+    if table.rows_dropped:
+        gaps.append(
+            f"only {table.n_rows} of {look.n_rows} rows are complete, and fewer rows need fewer "
+            "links"
+        )
+    return [*look.cautions, *gaps]
 
 
 def _check_record(found: GraphCheck, given: nx.DiGraph) -> dict[str, Any]:

@@ -117,43 +117,67 @@ def check_collinearity(S: FloatArray, names: Sequence[Hashable], n_samples: int)
     return Check(name, Level.WARNING if found else Level.FINE, advice, numbers)
 
 
-def check_rows(n_samples: int, n_features: int, most_parents: int) -> Check:
+def check_rows(
+    n_samples: int, n_features: int, most_parents: int, *, drawn: int | None = None
+) -> Check:
     """Compare the rows with what is estimated from them."""
+    shows = "the share of resamples in which each came back shows"
+    shows = "bootstrap (--resamples 100) shows" if drawn is None else shows
     ratio = n_samples / n_features
     numbers = {"rows": n_samples, "columns": n_features, "most_parents": most_parents}
     if ratio < TOO_FEW_ROWS:
         level, advice = (
             Level.WARNING,
             f"{n_samples} rows for {n_features} columns: some links will be there by chance, and "
-            "weak ones are missed; bootstrap (--resamples 100) shows which hold",
+            f"weak ones are missed; {shows} which hold",
         )
     elif ratio < FEW_ROWS:
         level, advice = (
             Level.NOTE,
             f"{n_samples} rows for {n_features} columns is little; weak edges will be missed, "
-            "and bootstrap (--resamples 100) shows which of the others hold",
+            f"and {shows} which of the others hold",
         )
     else:
         level, advice = Level.FINE, f"there are {ratio:.0f} rows for each column"
     return Check("rows against columns", level, advice, numbers)
 
 
-def check_together(look: Look, residuals: FloatArray | None, names: Sequence[Hashable]) -> Check:
-    """Look for repeated identifiers, and for residuals that follow each other."""
+def check_together(
+    look: Look,
+    residuals: FloatArray | None,
+    names: Sequence[Hashable],
+    *,
+    drawn: int | None = None,
+) -> Check:
+    """Look for repeated identifiers, and for residuals that follow each other.
+
+    `drawn` is how many groups or rows were resampled, if that was done.
+    """
     if look.repeated:
         column = look.repeated[0]
         advice = (
             f"{listing(look.repeated)} stands in several rows: such rows repeat each other, "
-            f"{_SURER}; resample by group to see which hold (--groups {quoted(column)} "
-            "--resamples 100)"
+            f"{_SURER}; "
+        )
+        advice += _drawn(drawn, look.n_rows) or (
+            f"resample by group to see which hold (--groups {quoted(column)} --resamples 100)"
         )
         return Check(_NAME, Level.WARNING, advice, {"columns": list(look.repeated)})
     if look.ordering and residuals is not None:
-        return _in_order(look.ordering[0], residuals, names)
+        return _in_order(look.ordering[0], residuals, names, drawn)
     return Check(_NAME, Level.FINE, "nothing in the table says that rows belong together")
 
 
-def _in_order(column: str, residuals: FloatArray, names: Sequence[Hashable]) -> Check:
+def _drawn(drawn: int | None, fewer: int) -> str:
+    """Say that groups of rows were resampled, if there were fewer than so many."""
+    if drawn is None or drawn >= fewer:
+        return ""
+    return f"{drawn} groups of rows were resampled, so how often links came back allows for that"
+
+
+def _in_order(
+    column: str, residuals: FloatArray, names: Sequence[Hashable], drawn: int | None
+) -> Check:
     found, chance = autocorrelation(residuals)
     order = np.argsort(-found)
     strong = [names[k] for k in order.tolist() if found[k] > chance]
@@ -162,11 +186,13 @@ def _in_order(column: str, residuals: FloatArray, names: Sequence[Hashable]) -> 
     if not strong:
         advice = f"the rows stand in the order of {column}, and no residual follows the one before"
         return Check(_NAME, Level.FINE, advice, numbers)
-    left = worth(len(residuals), [largest])
+    n = len(residuals)
+    left, length = worth(n, [largest]), block_length(n, largest)
     advice = (
         f"the rows stand in the order of {column}, and what is left of {listing(strong)} follows "
-        f"the row before: {len(residuals)} rows are worth about {left}, {_SURER}; resample by "
-        f"blocks of rows to see which hold (--groups {block_length(len(residuals), largest)} "
-        "--resamples 100)"
+        f"the row before: {n} rows are worth about {left}, {_SURER}; "
+    )
+    advice += _drawn(drawn, 2 * n // length) or (
+        f"resample by blocks of rows to see which hold (--groups {length} --resamples 100)"
     )
     return Check(_NAME, Level.WARNING, advice, numbers)

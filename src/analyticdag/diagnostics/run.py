@@ -43,7 +43,12 @@ from analyticdag.tables.recipe import COUNTS, DISCRETE
 
 
 def diagnose(
-    estimator: Any, X: Any, *, refit: bool = True, look: Look | None = None
+    estimator: Any,
+    X: Any,
+    *,
+    refit: bool = True,
+    look: Look | None = None,
+    drawn: int | None = None,
 ) -> Diagnostics:
     """Check a fitted estimator and the data X it was fitted on; neither is changed.
 
@@ -53,7 +58,8 @@ def diagnose(
     interventions only that check sees the rows that were perturbed: what was done to them says
     nothing about the columns. Gaps are filled by a draw from the learned equations, so they speak
     neither for them nor against. A `look` at the table the rows came from tells whether some of
-    them belong together.
+    them belong together. `drawn` says how many groups of rows, or rows, a bootstrap drew from, if
+    there was one: then none is advised.
     """
     check_is_fitted(estimator)
     given = check_table(estimator, X, reset=False)
@@ -66,7 +72,7 @@ def diagnose(
     few = few_valued(values) & (not loss_of(estimator).binary)
     known = _known_levels(estimator, len(names))
     few |= known
-    checks = _of_columns(estimator, table, values, few & ~known, names, given)
+    checks = _of_columns(estimator, table, values, few & ~known, names, given, drawn)
     if hasattr(estimator, "standardize"):  # its equations are linear
         checks += _of_lines(estimator, values, few, names)
         if refit:
@@ -74,7 +80,7 @@ def diagnose(
     if look is not None:
         ordered = hasattr(estimator, "standardize") and len(values) == len(table)
         residuals = _residuals(estimator, values) if ordered else None
-        checks.append(check_together(look, residuals, names))
+        checks.append(check_together(look, residuals, names, drawn=drawn))
     return Diagnostics(tuple(checks))
 
 
@@ -93,6 +99,7 @@ def _of_columns(
     few: BoolArray,
     names: list[Hashable],
     given: FloatArray,
+    drawn: int | None,
 ) -> list[Check]:
     """Check what does not depend on the form of the equations; `given` is the table with gaps."""
     adjacency = np.asarray(estimator.adjacency_matrix_) != 0
@@ -102,7 +109,7 @@ def _of_columns(
         check_few_values(values, few, names),
         check_copies(R, names, given if np.isnan(given).any() else None),
         check_collinearity(covariance(values), names, len(values)),
-        check_rows(len(values), len(names), int(adjacency.sum(axis=0).max())),
+        check_rows(len(values), len(names), int(adjacency.sum(axis=0).max()), drawn=drawn),
         check_varsortability(
             adjacency, covariance(values), scale_matters=bool(loss_of(estimator).reads_scales)
         ),

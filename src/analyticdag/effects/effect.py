@@ -225,7 +225,7 @@ def pairs_text(pairs: Iterable[tuple[Hashable, Hashable]], between: str = ", ") 
 
 
 def lines(effect: Effect, units: Mapping[Hashable, str]) -> Iterator[str]:
-    """Yield what is to be said about an effect, one thing a line."""
+    """Yield what is to be said about an effect, one thing a line; not what intervals leave out."""
     yield from map(one_line, _lines(effect, units))
 
 
@@ -238,7 +238,6 @@ def _lines(effect: Effect, units: Mapping[Hashable, str]) -> Iterator[str]:
     else:
         yield effect.sentence(units)
     yield from _about(effect)
-    yield effect.note
 
 
 def _about(effect: Effect) -> Iterator[str]:

@@ -14,7 +14,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from analyticdag._tables import finder
+from analyticdag._tables import finder, meant
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.effects.counted import CountEquations
 from analyticdag.effects.equations import Equations
@@ -42,7 +42,7 @@ def position_of(
     """
     place = (find or finder(names))(node)
     if place is None:
-        raise InputError(f"{what}={node!r} is no column; the columns are {names[:10]}")
+        raise InputError(f"{what}={node!r} is no column; {meant(node, names)}")
     return place
 
 

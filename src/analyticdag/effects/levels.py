@@ -18,6 +18,7 @@ from scipy import special
 
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag.effects.equations import Equations
+from analyticdag.fitting.statistics import moments_of
 from analyticdag.graphs import topological_order
 from analyticdag.least_squares import NodeColumns
 from analyticdag.moments import Moments
@@ -49,8 +50,7 @@ class LevelColumns(NodeColumns):
         labels = level_names(codes, recipe)
         nothing = Moments.shared(np.eye(int(sizes.sum())), len(values))
         rows = cls(sizes, nothing, labels, codes).expanded(values)
-        moments = Moments.of_rows(rows, np.zeros(rows.shape, dtype=bool))
-        return cls(sizes, moments, labels, codes)
+        return cls(sizes, moments_of(rows), labels, codes)
 
     @property
     def is_category(self) -> BoolArray:
@@ -71,13 +71,16 @@ class LevelColumns(NodeColumns):
         return edges
 
     def expanded(self, values: FloatArray) -> FloatArray:
-        """Return rows of the table with a column for each level, the closest of which is taken."""
+        """Return rows of the table with a column for each level, the closest of which is taken.
+
+        Gaps stay gaps.
+        """
         columns = []
         for k, own in enumerate(self.codes):
             rows = values[:, [k]]
             if own:
                 closest = np.abs(rows - np.array(own)).argmin(axis=1)
-                rows = closest[:, None] == np.arange(len(own) - 1)
+                rows = np.where(np.isnan(rows), np.nan, closest[:, None] == np.arange(len(own) - 1))
             columns.append(rows)
         return np.column_stack(columns).astype(np.float64)
 

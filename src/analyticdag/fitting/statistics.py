@@ -229,6 +229,12 @@ def moments_with_gaps(
     )
 
 
+def moments_of(X: FloatArray) -> Moments:
+    """Return the moments of rows in which nothing was perturbed, with gaps or without."""
+    nowhere = np.zeros(X.shape, dtype=bool)
+    return moments_with_gaps(X, None) if np.isnan(X).any() else Moments.of_rows(X, nowhere)
+
+
 def _warn_unseen(unseen: BoolArray | None, names: list[Hashable]) -> None:
     if unseen is None or not unseen.any():
         return

@@ -18,19 +18,22 @@ import numpy as np
 
 from analyticdag._files import is_folder, write_text
 from analyticdag._parameters import choice
-from analyticdag._tables import NamedColumns, refuse_out_of_range
+from analyticdag._tables import NamedColumns, first_few, meant, refuse_out_of_range
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.errors import DataError
 from analyticdag.fitting.rows import Summed
-from analyticdag.tables.cells import MISSING, Cells, listing, short, text_of
+from analyticdag.tables.cells import MISSING, Cells, short, text_of
 from analyticdag.tables.codes import NO_CODES, Codes
 from analyticdag.tables.files import read_cells
 from analyticdag.tables.gaps import MISSING_RULES
 from analyticdag.tables.look import Look, check_names, gap_words, look_at
+from analyticdag.tables.odd_rows import far_row
 from analyticdag.tables.together import order_blocks
 
 # With more groups than this share of the rows, nearly every row is one.
 _OWN = 0.9
+# Columns that a sentence names.
+_NAMED = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +145,7 @@ def read_table(
     check_names(names, name, cells.notes)
     _refuse_lost_targets(targets, names)
     notes = cells.notes + ((f"left out as asked: {', '.join(drop)}",) if drop else ())
-    notes += look.cautions
+    notes += (*look.cautions, *_about_far_row(values, look, cells))
     used = _used(values, look, cells, missing)
     n_out = int((~used).sum())
     if n_out:
@@ -170,6 +173,19 @@ def _used(values: FloatArray, look: Look, cells: Cells, missing: str) -> BoolArr
         _refuse_gaps(values, look, cells)
     _refuse_nothing_left(full, look)
     return full
+
+
+def _about_far_row(values: FloatArray, look: Look, cells: Cells) -> list[str]:
+    """Name a row that is far from all others."""
+    found = far_row(values, look.recipe.numbers)
+    if found is None:
+        return []
+    row, columns = found
+    names = first_few([short(look.recipe.names[k]) for k in columns], _NAMED)
+    return [
+        f"row {cells.rows[row]} is far from all others in {names} (a total?): delete it if it is "
+        "no case"
+    ]
 
 
 def _compressed(items: Sequence[Any] | None, kept: BoolArray) -> Any:
@@ -246,7 +262,7 @@ def _without_targets(
     if column not in cells.names:
         raise DataError(
             f"there is no column {short(column)} that could name the perturbed variables; "
-            f"{listing(cells.names)}"
+            f"{meant(column, cells.names)}"
         )
     rest = [name for name in cells.names if name != column]
     known = [name for name in rest if name not in drop]
@@ -266,7 +282,7 @@ def _target(cell: object, row: int, column: str, names: Sequence[str]) -> str | 
         return None
     raise DataError(
         f"column {short(column)} names {short(text)} in row {row}, which is no column of the "
-        f"data; {listing(names)}, and an empty cell means that nothing was perturbed"
+        f"data (an empty cell means that nothing was perturbed); {meant(text, names)}"
     )
 
 

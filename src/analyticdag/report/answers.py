@@ -68,7 +68,7 @@ def _pairs(run: SavedRun, known: Known) -> Iterator[dict[str, Any]]:
             if effect.possible != (0.0,):
                 way[x] = True
                 # What the interval takes as given stands in the page, once.
-                said = [text for text in lines(effect, units) if text != effect.note]
+                said = list(lines(effect, units))
                 yield {"x": x, "y": y, "say": said, "on": _carrying(run, known, way, x)}
 
 

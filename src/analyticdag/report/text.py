@@ -145,34 +145,26 @@ def directions(run: SavedRun) -> str:
         fixed = f"{ways['unjudged']} {verb} an arrow"
     if ways["knowledge"]:
         fixed += f", your knowledge that of {ways['knowledge']}"
-    rest = f" {'; '.join(_others(ways))}." if _others(ways) else ""
-    return f"Of {count(len(run.edges), 'link')} {fixed}.{rest}"
+    if ways["unsure"]:
+        verb = "is" if ways["unsure"] == 1 else "are"
+        fixed += f"; {count(ways['unsure'], 'arrow')} {verb} less than {percent(_SURE)} likely"
+    if ways["assumption"]:
+        verb = "rests" if ways["assumption"] == 1 else "rest"
+        fixed += f"; {count(ways['assumption'], 'arrow')} {verb} on an assumption"
+    return f"Of {count(len(run.edges), 'link')} {fixed}.{_lines(ways)}"
 
 
-def _others(ways: Counter[str]) -> list[str]:
-    """Say of each kind of link without a fixed direction how many there are."""
-    told = {
-        "unsure": (
-            f"arrow is less than {percent(_SURE)} likely",
-            f"arrows are less than {percent(_SURE)} likely",
-        ),
-        "unlikely": (
-            "arrow is less likely than not this way round and is drawn as a line",
-            "arrows are less likely than not this way round and are drawn as lines",
-        ),
-        "assumption": (
-            "arrow points as it does only if an assumption holds",
-            "arrows point as they do only if an assumption holds",
-        ),
-        "open": (
-            "line without an arrow fits as well either way, and its strength is that in one of "
-            "these graphs",
-            "lines without an arrow fit as well either way, and their strength is that in one of "
-            "these graphs",
-        ),
-        "identity": ("link only repeats an identity", "links only repeat an identity"),
-    }
-    return [f"{ways[way]} {words[ways[way] > 1]}" for way, words in told.items() if ways[way]]
+def _lines(ways: Counter[str]) -> str:
+    """Say in a sentence why links are drawn as lines, as far as some are."""
+    lines, same, said = ways["open"] + ways["unlikely"], ways["identity"], []
+    if lines:
+        are, they = ("is a line", "it points") if lines == 1 else ("are lines", "they point")
+        said.append(f"{count(lines, 'link')} {are}: the data do not decide which way {they}")
+    if same:
+        said.append(
+            f"{count(same, 'link')} only {'repeats' if same == 1 else 'repeat'} an identity"
+        )
+    return f" {'; '.join(said)}." if said else ""
 
 
 def choice_note(run: SavedRun) -> str:

@@ -20,6 +20,7 @@
 | `suspects.py`   | numbers that look like such codes                                           |
 | `copies.py`     | columns that repeat another one                                             |
 | `identities.py` | columns that are the sum, difference or mean of others                      |
+| `odd_rows.py`   | rows that are no cases: the header once more, units, a total                |
 | `decisions.py`  | what is said about a table                                                  |
 | `look.py`       | `Look`: one look at a table, and every decision                             |
 | `python.py`     | the kinds of the columns of a data frame, for an estimator                  |

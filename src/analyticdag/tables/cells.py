@@ -18,6 +18,7 @@ import narwhals as nw
 import numpy as np
 
 from analyticdag._parameters import is_missing
+from analyticdag._tables import meant
 from analyticdag._typing import FloatArray
 from analyticdag.errors import DataError
 
@@ -120,7 +121,7 @@ class Cells:
         """Raise DataError if a column that was named is not there."""
         unknown = [name for name in asked if name not in self._place]
         if unknown:
-            raise DataError(f"{what} {unknown[:_SHOWN]}: {listing(self.names)}")
+            raise DataError(f"{what} {unknown[:_SHOWN]}: {meant(unknown[0], self.names)}")
 
 
 def one_order(orders: Iterable[Sequence[str]]) -> tuple[str, ...]:
@@ -197,12 +198,6 @@ def of_each(answer: Callable[[Any], T], cells: Iterable[Any]) -> list[T]:
     cells = list(cells)
     known = {text: answer(text) for text in {cell for cell in cells if type(cell) is str}}
     return [known[cell] if type(cell) is str else answer(cell) for cell in cells]
-
-
-def listing(names: Sequence[str]) -> str:
-    """Return the first names of a table, as a message lists them."""
-    shown = ", ".join(map(short, names[:_SHOWN]))
-    return f"the columns are {shown}{', …' if len(names) > _SHOWN else ''}"
 
 
 def short(text: str) -> str:

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from analyticdag._tables import first_few
-from analyticdag.tables.cells import Cells, short, text_of
+from analyticdag.tables.cells import Cells, key_of, short, text_of
 from analyticdag.tables.codes import Codes
-from analyticdag.tables.kinds import Found
-from analyticdag.tables.recipe import Column, Kind
+from analyticdag.tables.kinds import SCALES, Found
+from analyticdag.tables.recipe import OTHER, Column, Kind
 from analyticdag.tables.suspects import Suspect
 
 # As many columns as are named where many are alike, and from how many on they share a line.
@@ -108,7 +108,7 @@ def decision_about(found: Found, table: Cells, kinds: Mapping[str, Any]) -> Deci
     # A number that is taken as it is; that a column is constant, the fit says.
     if not found.why or (column.kind == Kind.CATEGORY and found.constant):
         return None
-    done = f"{_DONE.get(Kind(column.kind), 'read')} ({found.why}){_numbered(column)}"
+    done = f"{_DONE.get(Kind(column.kind), 'read')} ({found.why}){_if_ordered(column)}"
     return Decision(what, done, _kind_option(name, asked_of(column)), column=name)
 
 
@@ -132,20 +132,44 @@ _DONE = {
 }
 
 
-def _numbered(column: Column) -> str:
-    """Return what to say if the levels of a category are a stem and a number, and have an order.
+def _if_ordered(column: Column) -> str:
+    """Return what to say if the levels of a category look as if they had an order.
 
     Nobody but the user can tell grades, G1 to G4, from groups.
     """
-    parts = [_NUMBERED.fullmatch(level) for level in column.levels]
-    if column.kind != Kind.CATEGORY or len(parts) < 3 or column.merged or not all(parts):
+    levels = column.levels
+    every = column.kind == Kind.CATEGORY and not column.merged and OTHER not in levels
+    if not every or len(levels) < 3 or any("," in level for level in levels):
         return ""
+    ordered = _by_number(levels) or _by_words(levels)
+    option = quoted(f"{column.name}={','.join(ordered)}")
+    return f"; if they have an order: --kind {option}" if ordered else ""
+
+
+def _by_number(levels: Sequence[str]) -> list[str]:
+    """Return levels that are a stem and a number in the order of these; nothing of others."""
+    parts = [_NUMBERED.fullmatch(level) for level in levels]
     keys = [(part[1].casefold(), int(part[2]), part[3].casefold()) for part in parts if part]
-    if len({stem for stem, *_ in keys}) > 1 or "," in keys[0][0]:
-        return ""
-    levels = [level for _, level in sorted(zip(keys, column.levels, strict=True))]
-    option = quoted(f"{column.name}={','.join(levels)}")
-    return f"; if they have an order: --kind {option}"
+    if len(keys) < len(levels) or len({stem for stem, *_ in keys}) > 1:
+        return []
+    return [level for _, level in sorted(zip(keys, levels, strict=True))]
+
+
+def _by_words(levels: Sequence[str]) -> list[str]:
+    """Return levels such as low dose and high dose in the order of a scale's words, others first;
+    nothing where no two words of one scale are there."""
+    for scale in SCALES:
+        places = {level: _place(level, scale) for level in levels}
+        if len(set(places.values()) - {-1}) > 1:
+            return sorted(levels, key=lambda level: (places[level], level))
+    return []
+
+
+def _place(level: str, scale: Sequence[str]) -> int:
+    """Return the place of the longest entry of a scale among the words of a level; -1 of none."""
+    words = f" {' '.join(key_of(level).split())} "
+    held = [entry for entry in scale if f" {entry} " in words]
+    return scale.index(max(held, key=len)) if held else -1
 
 
 def _left_out(found: Found) -> tuple[str, tuple[str, ...]]:

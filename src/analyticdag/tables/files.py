@@ -35,7 +35,7 @@ from analyticdag._tables import first_few
 from analyticdag.errors import DataError, MissingDependencyError
 from analyticdag.tables.cells import Cells
 from analyticdag.tables.labelled import of_native, spss, stata
-from analyticdag.tables.text import delimited
+from analyticdag.tables.text import delimited, refuse_title
 
 _T = TypeVar("_T")
 _MOST_REASON = 200
@@ -351,6 +351,7 @@ def _of_rows(numbered: Sequence[tuple[int, Sequence[Any]]], notes: tuple[str, ..
         and all(len(row) < len(header) or row[len(header) - 1] is None for _, row in numbered)
     ):
         header.pop()
+    refuse_title(header, [len(header)] * (len(numbered) - 1), numbered[0][0])
     columns = tuple(
         [row[k] if k < len(row) else None for _, row in numbered[1:]] for k in range(len(header))
     )

@@ -52,7 +52,7 @@ _SCALE_TOP = 7
 # A text column with more distinct values than this share of its rows is free text.
 _FREE_TEXT = 0.5
 # Answers that questionnaires offer, from the least to the most.
-_SCALES = (
+SCALES = (
     ("very low", "low", "medium", "high", "very high"),
     ("low", "mid", "high"),
     ("low", "moderate", "high"),
@@ -276,7 +276,7 @@ def _place(scale: tuple[str, ...], level: str) -> int:
 
 
 def _scale(keys: set[str]) -> tuple[str, ...]:
-    for scale in _SCALES:
+    for scale in SCALES:
         if keys <= set(scale):
             return tuple(level for level in scale if level in keys)
     return ()

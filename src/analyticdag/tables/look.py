@@ -24,6 +24,7 @@ from analyticdag.tables.codes import NO_CODES, Codes, cleared
 from analyticdag.tables.copies import copies_of
 from analyticdag.tables.decisions import Decision, about_codes, asked_of, caution, decision_about
 from analyticdag.tables.kinds import Found, asked_column, find_column
+from analyticdag.tables.odd_rows import odd_rows
 from analyticdag.tables.recipe import Column, Kind, Recipe
 from analyticdag.tables.suspects import Suspect, suspects_of
 
@@ -100,7 +101,7 @@ def look_at(
     table = _selected(table, columns, drop)
     table.refuse_unknown(kinds, "cannot read by kind")
     table.refuse_unknown(na.own, "cannot look for codes in")
-    table, hits = cleared(table, na)
+    table, hits = _cleared(table, na, kinds)
     found = [_found(name, table, kinds) for name in table.names]
     _refuse_infinite(found, table.rows)
     suspects = suspects_of({k: v for one in found for k, v in _numbers(one, table).items()})
@@ -108,10 +109,14 @@ def look_at(
     table, found = _without_codes(table, found, na, certain)
     if columns is None:
         found = _without_copies(found, kinds)
-    decisions = [one for every in found if (one := decision_about(every, table, kinds)) is not None]
+    odd, decisions = odd_rows(table, found, kinds)
+    for one in found:
+        is_told = bool(one.strays) and odd.issuperset(one.strays)
+        decision = None if is_told else decision_about(one, table, kinds)
+        decisions += [] if decision is None else [decision]
     decisions += about_codes(na, hits, certain)
     taken = [one for one in found if one.column.taken]
-    gaps = {one.column.name: int(np.isnan(_values(one)).sum()) for one in taken}
+    gaps = {one.column.name: _n_gaps(one, kinds) for one in taken}
     values = (
         np.column_stack([_values(one) for one in taken]) if taken else np.empty((len(table), 0))
     )
@@ -143,6 +148,23 @@ def _selected(table: Cells, columns: Collection[str] | None, drop: Collection[st
     return table.select(left, *notes)
 
 
+def _cleared(table: Cells, na: Codes, kinds: Collection[str]) -> tuple[Cells, dict[str, int]]:
+    """Return the table with gaps for codes, but in identifiers: a number of theirs is no code."""
+    without, hits = cleared(table, na)
+    kept = {
+        name
+        for name, number in hits.items()
+        if number and name not in kinds and _is_identifier(name, table)
+    }
+    columns = tuple((table if name in kept else without).column(name) for name in table.names)
+    hits = {name: number for name, number in hits.items() if name not in kept}
+    return replace(without, columns=columns), hits
+
+
+def _is_identifier(name: str, table: Cells) -> bool:
+    return find_column(name, table.column(name), table).column.kind == Kind.IDENTIFIER
+
+
 def _found(name: str, table: Cells, kinds: Mapping[str, Any]) -> Found:
     cells = table.column(name)
     if name in kinds:
@@ -153,6 +175,12 @@ def _found(name: str, table: Cells, kinds: Mapping[str, Any]) -> Found:
 def _values(found: Found) -> FloatArray:
     assert found.values is not None
     return found.values
+
+
+def _n_gaps(found: Found, kinds: Collection[str]) -> int:
+    """Count the gaps of a column; a text among numbers is one only if the user said so."""
+    texts = 0 if found.column.name in kinds else len(found.strays)
+    return int(np.isnan(_values(found)).sum()) - texts
 
 
 def _numbers(found: Found, table: Cells) -> dict[str, FloatArray]:

@@ -20,6 +20,7 @@ import io
 import itertools
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
+from statistics import mode
 from typing import BinaryIO
 
 from analyticdag.errors import DataError
@@ -45,7 +46,9 @@ def delimited(raw: bytes, name: str, above: int = 0) -> Cells:
     numbers, rows = parsed_rows(text, delimiter, name, above + len(comments))
     notes: tuple[str, ...] = ()
     if _is_header(rows[0]):
-        header, rows, numbers = [cell.strip() for cell in rows[0]], rows[1:], numbers[1:]
+        header = [cell.strip() for cell in rows[0]]
+        refuse_title(header, [len(row) for row in rows[1:]], numbers[0])
+        rows, numbers = rows[1:], numbers[1:]
     elif comments and len(said := _cells_of_comment(comments[-1], delimiter)) == len(rows[0]):
         header = said
     else:
@@ -239,6 +242,13 @@ def _counts(column: Sequence[str]) -> bool:
     except ValueError:
         return False
     return numbers in (list(range(len(numbers))), list(range(1, len(numbers) + 1)))
+
+
+def refuse_title(header: Sequence[str], widths: Sequence[int], row: int) -> None:
+    """Refuse a first row of one cell above wider ones: they hold the names, and it is a title."""
+    width = mode(widths) if widths else 0
+    if sum(map(bool, header)) == 1 and width > 2:
+        raise DataError(f"line {row} has 1 cell and the others {width}: is it a title? delete it")
 
 
 def _refuse_no_table(name: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
