@@ -23,6 +23,7 @@ import json
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ from analyticdag.linear.prepare import Fit
 from analyticdag.linear.probabilities import Directed, Evidence, Joined, edge_evidence
 from analyticdag.simulate import simulate
 from analyticdag.stability import bootstrap, judged
-from analyticdag.stability.judged import Combined
+from analyticdag.stability.judged import Links, Ways
 
 SEED = (19, 77)  # of no benchmark
 LEARNT, CHECKED = range(450), range(1000, 1300)
@@ -213,9 +214,11 @@ def learn_constants(path: Path) -> dict[str, Any]:
     again = Rows(path, LEARNT_RESAMPLED)
     for name, some, p, k, n in looks(again, joined, directed):
         true = some.joined if name == "joined" else some["true"] > 0.0
+        links = partial(Links, usual=judged.JOINED.usual)
+        made, start = (links, [0.3]) if name == "joined" else (Ways, [0.7, 0.4])
         both = fitted(
-            Combined,
-            [0.1, 0.7, 0.4],
+            made,
+            start,
             lambda c, p=p, k=k, n=n: c.probability(p, k, n),
             true,
             some,

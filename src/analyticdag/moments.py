@@ -27,13 +27,16 @@ _BLOCK = 256
 class Moments:
     """Covariances (g, d, d) and means (g, d) of g sets of rows, and `counts` (g,) of these rows.
 
-    The equation of node j is learned from set `of[j]`; the first set is all rows.
+    The equation of node j is learned from set `of[j]`; the first set is all rows. Where columns
+    have gaps, `held[i, j]` says which share of the rows that count for the equation of j hold both
+    columns, at most one.
     """
 
     covariances: FloatArray
     means: FloatArray
     counts: IntArray
     of: IntArray
+    held: FloatArray | None = None
 
     @classmethod
     def shared(cls, S: FloatArray, n_samples: int, mean: FloatArray | None = None) -> Moments:
@@ -156,7 +159,8 @@ class Moments:
     def in_order(self, order: IntArray) -> Moments:
         """Return the moments of the columns in another order."""
         covariances = np.ascontiguousarray(self.covariances[:, order[:, None], order])
-        return Moments(covariances, self.means[:, order], self.counts, self.of[order])
+        held = None if self.held is None else self.held[np.ix_(order, order)]
+        return Moments(covariances, self.means[:, order], self.counts, self.of[order], held)
 
     def undisturbed_mean(self, W: FloatArray) -> FloatArray:
         """Return the mean of all columns where nothing is done to any of them."""

@@ -221,11 +221,15 @@ def moments_with_gaps(
     everything = Gaussian.of_rows(X, weights=weights)
     found = [everything, *(Gaussian.of_rows(part, everything, weights=w) for part, w in pairs[1:])]
     counts = [effective_rows(part, one.S, w) for (part, w), one in zip(pairs, found, strict=True)]
+    held = np.array(
+        [np.minimum(pair_counts(*pair) / n, 1.0) for pair, n in zip(pairs, counts, strict=True)]
+    )
     return Moments(
         np.array([one.S for one in found]),
         np.array([one.mean for one in found]),
         np.array(counts),
         of,
+        held[of, :, np.arange(len(of))].T,
     )
 
 

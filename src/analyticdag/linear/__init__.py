@@ -12,7 +12,7 @@
 | `paths.py`      | the path of a fit: its problem, start and checkpoint                         |
 | `refine.py`     | the order search: its starts, its score                                      |
 | `misfit.py`     | how far the rows are from the model: the floor on effects                    |
-| `tails.py`      | links that a few rows make: what ranks leave of the evidence                 |
+| `tails.py`      | links that a few rows make: what gaps and ranks leave of the evidence        |
 | `probabilities.py` | how probable edges and directions are, lowered by misfit                  |
 | `judging.py`    | `edges_`: judged when somebody first asks for them                            |
 | `blocks.py`     | probabilities and the ladder of graphs with categories, and by counts        |

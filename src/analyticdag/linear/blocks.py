@@ -105,7 +105,12 @@ class NodeJudge(ABC):
         """Return what speaks for the edges; NaN where one is required."""
         gaps = gaps_of(self.setting, self.order, self.adjacency, self.open_edges)
         joined = np.where(np.isinf(gaps.apart), np.nan, self._worth(gaps.apart))
-        return MixedEvidence(joined, np.sqrt(gaps.turned))
+        return MixedEvidence(joined, np.sqrt(gaps.turned * self._held))
+
+    @property
+    def _held(self) -> FloatArray | float:
+        """The share of the evidence for each edge that rows with both ends hold."""
+        return 1.0
 
     @abstractmethod
     def _worth(self, apart: FloatArray) -> FloatArray:
@@ -127,8 +132,13 @@ class MixedJudge(NodeJudge):
     def _worth(self, apart: FloatArray) -> FloatArray:
         back = np.argsort(self.order)
         sizes, prices = self.setting.nodes.sizes[back], self.setting.prices[np.ix_(back, back)]
-        gains = as_single(apart + prices, np.outer(sizes, sizes))
+        gains = as_single((apart + prices) * self._held, np.outer(sizes, sizes))
         return np.sqrt(gains) - np.sqrt(self.setting.price)
+
+    @property
+    def _held(self) -> FloatArray | float:
+        back, held = np.argsort(self.order), self.setting.held
+        return 1.0 if held is None else held[np.ix_(back, back)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +154,7 @@ class CountJudge(NodeJudge):
 def judge_of(fit: Fit, learned: Learned) -> EdgeJudge | NodeJudge | None:
     """Return what says how probable the edges are, in the reading of discrete columns taken."""
     if not (learned.has_blocks or learned.counts is not None):
-        return edge_judge(learned.searched_fit or fit, learned)
+        return edge_judge(learned.within(fit), learned)
     if not is_judged(fit, learned):
         return None
     if learned.counts is not None:
@@ -153,7 +163,7 @@ def judge_of(fit: Fit, learned: Learned) -> EdgeJudge | NodeJudge | None:
             learned.counts.in_order(table.order), learned.price, table.masks
         )
         return CountJudge.of(fit, learned, counted, table.order)
-    blocks = BlockTable.of(fit, learned)
+    blocks = BlockTable.of(learned.within(fit), learned)
     setting = make_block_setting(blocks.moments, blocks.sizes, learned.price, blocks.table.masks)
     return MixedJudge.of(fit, learned, setting, blocks.table.order)
 
@@ -163,8 +173,8 @@ def ladder_task(fit: Fit, learned: Learned) -> LadderTask | None:
     if learned.counts is not None:
         return CountLadderTask.of_counts(fit, learned, learned.counts)
     if learned.has_blocks:
-        return MixedLadderTask.of_blocks(fit, learned)
-    return LadderTask.of(learned.searched_fit or fit, learned)
+        return MixedLadderTask.of_blocks(learned.within(fit), learned)
+    return LadderTask.of(learned.within(fit), learned)
 
 
 @dataclass(frozen=True, eq=False)

@@ -44,8 +44,14 @@ from analyticdag.linear.choice import (
     variances_agree,
 )
 from analyticdag.linear.paths import Start, follow_path
-from analyticdag.linear.prepare import Fit
-from analyticdag.linear.readings import Read, as_far, cuts_instead, search_readings
+from analyticdag.linear.prepare import ROUNDS, Fit
+from analyticdag.linear.readings import (
+    Read,
+    as_far,
+    cuts_instead,
+    search_readings,
+    without_unpaid,
+)
 from analyticdag.linear.refine import refine, with_floor
 from analyticdag.linear.selection import Selection, select
 from analyticdag.linear.shape import turn_by_shape
@@ -65,10 +71,6 @@ from analyticdag.search import LevelCounts
 
 logger = logging.getLogger(__name__)
 
-# Without some links others are found, of which a few rows may have made some as well. Own tables
-# with t noise of two degrees of freedom needed up to three further searches.
-_ROUNDS = 4
-
 
 @dataclass(frozen=True, eq=False)
 class Learned:
@@ -85,6 +87,7 @@ class Learned:
     shaped: Shaped | None = None
     reading: Reading | None = None  # of discrete columns, where it is not that of the fit
     searched_fit: Fit | None = None  # None where nodes are blocks
+    apart: BoolArray | None = None  # pairs of blocks that were kept apart
 
     @property
     def price(self) -> float:
@@ -102,6 +105,12 @@ class Learned:
             return None
         edges = nx.to_numpy_array(class_graph, weight=None) != 0.0
         return Families.of(self.reading.counts, self.reading.level_values, edges)
+
+    def within(self, fit: Fit) -> Fit:
+        """Return the fit that the graph was searched in: without the pairs that were kept apart."""
+        if self.searched_fit is not None:
+            return self.searched_fit
+        return fit if self.apart is None else fit.kept_apart(self.apart)
 
     def reading_of(self, fit: Fit) -> str | None:
         """Return how discrete columns were read; None without such."""
@@ -161,7 +170,7 @@ def learned_by_search(fit: Fit) -> Learned:
         return _learned_of_blocks(fit)
     before = None
     # A further round is without the links that only a few rows make.
-    for rounds_left in reversed(range(_ROUNDS + 1)):
+    for rounds_left in reversed(range(ROUNDS + 1)):
         plan, path = PathDecision(options.minimiser is not None), None
         if options.auto:
             plan = before_the_search(fit.statistics)
@@ -184,7 +193,7 @@ def learned_by_search(fit: Fit) -> Learned:
 
 def _learned_of_blocks(fit: Fit) -> Learned:
     """Search where some nodes are categories, blocks of columns: in each reading, and by counts."""
-    read = search_readings(fit)
+    read = without_unpaid(fit, search_readings)
     if not read.record.interrupted:
         try:
             read = counts_instead(fit, read.finished.adjacency) or read
@@ -242,6 +251,7 @@ def _learned_from(read: Read, w_threshold: float) -> Learned:
         w_threshold,
         reading=read.reading,
         searched_fit=read.searched_fit,
+        apart=read.apart,
     )
 
 

@@ -47,6 +47,9 @@ RANK_EFFICIENCY = (3.0 / np.pi) ** 2
 _GLANCE = 200
 # More columns of codes than this are learned as numbers: latent correlations take too long.
 _MOST_CODED = 100
+# Without some links others are found, of which a few rows may have made some as well. Own tables
+# with t noise of two degrees of freedom needed up to three further searches.
+ROUNDS = 4
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,11 +12,15 @@ to scores by the series. The better graph has the lower
 This is the usual fit of models with latent correlations (diagonally weighted least squares), plus
 the price of the search. So a reading loses if it needs further edges, and if edges are missing that
 its fewer rows did not show.
+
+Edges whose evidence does not pay in the rows that hold both ends are left out, and the search is
+made again without them (`without_unpaid`), as in tables of numbers (`tails.py`).
 """
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -28,14 +32,14 @@ from analyticdag.fitting.design import Design, Reading
 from analyticdag.fitting.finish import Finished
 from analyticdag.graphs import topological_order
 from analyticdag.least_squares import block_slopes, weights_on_parents
-from analyticdag.linear.prepare import Fit
+from analyticdag.linear.prepare import ROUNDS, Fit
 from analyticdag.linear.refine import SearchTable, record_of_search, refine, starting_orders
 from analyticdag.losses import UnequalVariances
 from analyticdag.moments import Moments
 from analyticdag.optimize.trace import SearchRecord
 from analyticdag.search import block_prices, effect_price, search_blocks
-from analyticdag.search.blocks import BlockResult
-from analyticdag.search.price import cautious_price
+from analyticdag.search.blocks import BlockResult, make_block_setting
+from analyticdag.search.price import as_single, cautious_price
 from analyticdag.tables.latent import MOST, score_correlations
 from analyticdag.tables.recipe import CUTS, LEVELS
 
@@ -51,6 +55,7 @@ class Read:
     reading: Reading
     why: str
     searched_fit: Fit | None = None  # where every node is a column
+    apart: BoolArray | None = None  # pairs that were kept apart
 
 
 def cuts_instead(fit: Fit, levels: BoolArray, price: float) -> Read | None:
@@ -68,13 +73,43 @@ def cuts_instead(fit: Fit, levels: BoolArray, price: float) -> Read | None:
     moments = moments.standardised() if standard else moments.scaled(fit.statistics.scale)
     cut = replace(fit, statistics=replace(fit.statistics, moments=moments))
     starts = {"levels": topological_order(levels)}
-    finished, record = refine(cut, UnequalVariances.traits, starts)
-    if record.interrupted:
+    read = without_unpaid(cut, partial(_refined, reading=reading, starts=starts))
+    if read.record.interrupted:
         raise KeyboardInterrupt
-    costs = _costs(fit, reading, {LEVELS: levels, CUTS: finished.adjacency}, price)
-    if costs[CUTS] >= costs[LEVELS]:
+    costs = _costs(fit, reading, {LEVELS: levels, CUTS: read.finished.adjacency}, price)
+    return None if costs[CUTS] >= costs[LEVELS] else replace(read, why=_why(CUTS, costs))
+
+
+def _refined(fit: Fit, *, reading: Reading, starts: dict[str, IntArray]) -> Read:
+    """Search a reading in which every node is a column."""
+    finished, record = refine(fit, UnequalVariances.traits, starts)
+    return Read(finished, record, reading, "", searched_fit=fit)
+
+
+def without_unpaid(fit: Fit, search: Callable[[Fit], Read]) -> Read:
+    """Search, and search again without the edges that the rows with both ends do not pay."""
+    read = search(fit)
+    for _ in range(ROUNDS):
+        doubtful = _unpaid(fit, read)
+        if doubtful is None:
+            break
+        fit = fit.kept_apart(doubtful)
+        try:
+            read = search(fit)
+        except KeyboardInterrupt:
+            return as_far(read)
+    return read
+
+
+def _unpaid(fit: Fit, read: Read) -> BoolArray | None:
+    """Return the edges that the rows with both ends do not pay, if any; none after Ctrl-C."""
+    graph, sizes, price = read.finished.adjacency, read.reading.design.sizes, read.record.price
+    setting = make_block_setting(varying(read.reading, fit), sizes, price)
+    if setting.held is None or read.record.interrupted:
         return None
-    return Read(finished, record, reading, _why(CUTS, costs), cut)
+    gains = as_single(setting.gains(graph) * setting.held, np.outer(sizes, sizes))
+    dropped: BoolArray = graph & (setting.held < 1.0) & (gains < price)
+    return dropped if dropped.any() else None
 
 
 def search_readings(fit: Fit) -> Read:
@@ -200,7 +235,8 @@ def read_of(
     """Return what a search with a reading found, in the order of the fit's columns."""
     record = record_of_search(best, UnequalVariances.traits, floor)
     adjacency = table.back_matrix(best.adjacency) | fit.masks.required
-    return Read(Finished(adjacency.astype(np.float64), adjacency), record, reading, why)
+    finished = Finished(adjacency.astype(np.float64), adjacency)
+    return Read(finished, record, reading, why, apart=fit.apart)
 
 
 def _blocks(

@@ -1,4 +1,4 @@
-"""Links that a few rows make: what the ranks of all rows leave of the evidence for an edge.
+"""Links that a few rows make: what gaps, and the ranks of all rows, leave of the evidence.
 
 The gain of an edge, -n log(1 - r²) with the partial correlation r, is evidence if no row weighs
 much more than others. With heavy tails one row that is far out in two columns makes r large, and a
@@ -17,6 +17,10 @@ Looked at are edges between columns that both have heavier tails than chance giv
 and whose kurtoses, multiplied, are not small beside n: by that factor over n the squares of
 accidents have heavier tails than a chi-square. How it was compared
 with robust standard errors is told in docs/what-the-data-can-tell.md.
+
+Where columns have gaps, fewer rows than are counted may hold both ends of an edge, and an accident
+gains more by it than a chi-square: only the share that is held (`Moments.held`) is evidence. On own
+tables the rows that hold the other parents too did no better, and lost more true links.
 """
 
 from __future__ import annotations
@@ -76,14 +80,14 @@ class Tails:
         self._last: tuple[FloatArray, FloatArray | None] | None = None
 
     def backed(self, W: FloatArray) -> FloatArray | None:
-        """Return the (d, d) shares of the evidence that ranks leave; None where all is left."""
+        """Return the (d, d) shares of the evidence that are left; None where all is left."""
         last = self._last
         if last is None or last[0] is not W:
             self._last = last = (W, _shares(self._statistics, W))
         return last[1]
 
     def unpaid(self, W: FloatArray, price: float, *, equal: bool) -> BoolArray | None:
-        """Return the edges whose evidence, by ranks, does not pay their price; None if all do.
+        """Return the edges whose evidence, what is left of it, does not pay; None if all do.
 
         With equal variances gains are counted in units of the variance that all have.
         """
@@ -98,11 +102,12 @@ class Tails:
 
 
 def _shares(statistics: Statistics, W: FloatArray) -> FloatArray | None:
+    held = statistics.moments.held
+    shares = np.ones_like(W) if held is None else np.where(W != 0.0, held, 1.0)
     heavy = None if statistics.rows is None else _heavy(statistics, W)
     if heavy is None or statistics.rows is None:
-        return None
-    shares = np.ones_like(W)
-    ask = partial(_put_shares, statistics=statistics, W=W, heavy=heavy, shares=shares)
+        return shares if (shares < 1.0).any() else None
+    ask = partial(_lower_shares, statistics=statistics, W=W, heavy=heavy, shares=shares)
     statistics.rows.ask(ask)
     return shares
 
@@ -144,7 +149,7 @@ def _edges(moments: Moments, graph: BoolArray) -> Iterator[_Edges]:
         )
 
 
-def _put_shares(
+def _lower_shares(
     rows: FloatArray,
     weights: FloatArray | None,
     *,
@@ -167,7 +172,7 @@ def _put_shares(
         for a in asked.tolist():
             ranked = _ranked(edges, a, columns[used], share[used])
             gain = -np.log1p(-edges.correlations[a])
-            shares[edges.parents[a], edges.node] = ranked / max(gain, ranked, _TINY)
+            shares[edges.parents[a], edges.node] *= ranked / max(gain, ranked, _TINY)
 
 
 def _ranked(edges: _Edges, a: int, columns: FloatArray, share: FloatArray) -> float:

@@ -75,6 +75,12 @@ class BlockSetting(Setting):
         """Prices of all edges, where one between single columns has that of the setting."""
         return block_prices(self.price, self.nodes.sizes)
 
+    @property
+    def held(self) -> FloatArray | None:
+        """Shares of the rows counted that hold both of two nodes; None without gaps."""
+        held, first = self.moments.held, self.nodes.first
+        return None if held is None else held[np.ix_(first, first)]
+
     def rules(self, noise: float | None = None, patience: int = PATIENT) -> kernels.Rules:
         """What a parent must be worth."""
         return kernels.Rules(self.price, noise, self.share, self.cap, patience, self.prices)

@@ -48,6 +48,7 @@ class Stability:
     edge_frequency: FloatArray = field(repr=False)
     direction_frequency: FloatArray = field(repr=False)
     skeleton_frequency: FloatArray = field(repr=False)
+    grouped: bool = False  # whether rows were drawn in groups
 
     @classmethod
     def from_counts(cls, names: tuple[Hashable, ...], counts: Counts, scheme: Scheme) -> Stability:
@@ -61,6 +62,7 @@ class Stability:
             counts.edges / counts.done,
             counts.directed / counts.done,
             counts.skeleton / counts.done,
+            grouped=scheme.members is not None,
         )
 
     def consensus_dag(self, threshold: float = 0.5) -> IntArray:
@@ -141,7 +143,7 @@ class Stability:
         fixed = self.edge_frequency if given else self.direction_frequency
         joined, directed = float(self.skeleton_frequency[i, j]), float(fixed[i, j])
         if self.subsample is None:
-            edge = judged(edge, joined, directed, self.n_resamples)
+            edge = judged(edge, joined, directed, self.n_resamples, grouped=self.grouped)
         return edge._replace(stability=joined, direction_stability=directed)
 
     def as_dict(self) -> dict[str, Any]:
