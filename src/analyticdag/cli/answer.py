@@ -10,7 +10,6 @@ from rich.console import Console
 
 from analyticdag.cli.progress import Talk, line
 from analyticdag.effects.effect import HIDDEN, one_line
-from analyticdag.fitting.edges import FixedBy
 from analyticdag.io.run import EdgeRecord, SavedRun
 from analyticdag.report.cautions import explained, in_short, urgent, warnings_of
 from analyticdag.report.discrete import sign_note
@@ -18,6 +17,7 @@ from analyticdag.report.text import (
     count,
     is_judged,
     is_line,
+    is_tied,
     link,
     percent,
     sentences,
@@ -149,7 +149,7 @@ def _remark(run: SavedRun, edge: EdgeRecord, *, judged: bool) -> str:
 
 def _fixed(run: SavedRun, edge: EdgeRecord, *, judged: bool) -> str:
     """Say what a direction rests on, where the columns do not."""
-    if edge.fixed_by == FixedBy.IDENTITY:
+    if is_tied(edge):
         return "only by an identity of columns"
     if run.is_open(edge):
         return "direction open"

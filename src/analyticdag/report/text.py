@@ -97,8 +97,13 @@ def link(run: SavedRun, edge: EdgeRecord) -> str:
 
 
 def strongest_first(run: SavedRun) -> list[EdgeRecord]:
-    """Return the edges by strength, as print and page list them."""
-    return sorted(run.edges, key=lambda edge: -edge.strength)
+    """Return the edges by strength, as print and page list them; those of an identity last."""
+    return sorted(run.edges, key=lambda edge: (is_tied(edge), -edge.strength))
+
+
+def is_tied(edge: EdgeRecord) -> bool:
+    """Whether a link is there only by an identity of columns: its strength says nothing."""
+    return edge.fixed_by == FixedBy.IDENTITY
 
 
 def sentences(run: SavedRun) -> list[str]:
@@ -134,7 +139,7 @@ def _ways(run: SavedRun) -> Counter[str]:
 
 
 def _way(run: SavedRun, edge: EdgeRecord) -> str:
-    if edge.fixed_by == FixedBy.IDENTITY:
+    if is_tied(edge):
         return "identity"
     if run.is_open(edge):
         return "open"
