@@ -48,7 +48,6 @@ from analyticdag.report.text import (
     ended,
     foreign_methods,
     is_judged,
-    is_line,
     is_searched,
     is_tied,
     link,
@@ -103,7 +102,7 @@ def write_report(run: SavedRun, path: str | Path, *, overwrite: bool = False) ->
 
 def _context(run: SavedRun, picture: Picture) -> dict[str, Any]:
     source = run.manifest.get("data", {}).get("source", "")
-    arrows = [edge for edge in run.edges if not is_line(run, edge)]
+    arrows = [edge for edge in run.edges if not run.is_line(edge)]
     return {
         "run": run,
         "source": source,
@@ -185,7 +184,7 @@ def viewer_data(run: SavedRun, picture: Picture) -> dict[str, Any]:
                 "error": edge.standard_error,
                 "near": bool(edge.near_threshold),
                 "open": run.is_open(edge),
-                "line": is_line(run, edge),
+                "line": run.is_line(edge),
                 "tied": is_tied(edge),
                 "directionStability": edge.direction_stability,
                 "probability": edge.probability,
@@ -210,7 +209,7 @@ def _rows(run: SavedRun) -> list[dict[str, Any]]:
             "place": place[edge.source, edge.target],
             "edge": edge,
             "text": link(run, edge),
-            "line": is_line(run, edge),
+            "line": run.is_line(edge),
             "reason": reason(run, edge),
         }
         for edge in strongest_first(run)
@@ -260,7 +259,7 @@ def picture_of(run: SavedRun) -> Picture:
 
 
 def _link(run: SavedRun, edge: EdgeRecord) -> Link:
-    line = is_line(run, edge)
+    line = run.is_line(edge)
     # Without scales there is the weight alone; a line and a link of a category have no sign.
     plain = line or edge.parts
     given = edge.weight if edge.standardized is None else edge.standardized
