@@ -16,6 +16,7 @@ import numpy as np
 
 from analyticdag._parameters import level_of
 from analyticdag._typing import FloatArray
+from analyticdag.effects.arrows import tied_by
 from analyticdag.effects.equations import SAME_DIGITS, Equations
 from analyticdag.effects.known import Known
 from analyticdag.effects.summary import members
@@ -72,6 +73,8 @@ def joint_effect(
                 f"{known.names[category]!r} is a category, and several causes at once are told of "
                 "numbers; ask for one cause, or set its level with intervene"
             )
+    for tied in filter(None, (tied_by(known, x, y) for x in nodes)):
+        raise ParameterError(tied)
     counts = known.counts(known.unsettled(nodes))
     cuts = [one.without_causes_of(nodes) for one in known.choices_at(nodes)]
     units = known.sd[y] / known.sd[list(nodes)]
