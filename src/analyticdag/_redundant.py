@@ -92,7 +92,7 @@ def warn_about_columns(
             stacklevel=3,
         )
     for one in redundant.identities:
-        warnings.warn(one.advice(names), DataWarning, stacklevel=3)
+        warnings.warn(one.advice(names, redundant.copies), DataWarning, stacklevel=3)
     if redundant.collinear:
         culprits = listing([names[k] for k in redundant.collinear])
         warnings.warn(

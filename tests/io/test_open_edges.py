@@ -231,8 +231,14 @@ def test_an_arrow_less_likely_than_not_is_a_line_in_print_and_page(run: SavedRun
     assert "salt → stroke" not in page
     assert page.count("salt — stroke, strength") == 1
     assert said in page
-    assert '"salt" -> "stroke" [label' in dot(judged)  # files keep it, with how likely it is
-    assert ",0.31," in edges_csv(judged)
+    assert '"salt" -> "stroke" [dir=none' in dot(judged)
+    assert '"salt" -- "stroke"' in dagitty(judged)
+    assert '"salt" -> "stroke"' not in dagitty(judged)
+    assert to_networkx(judged).edges["stroke", "salt"]["open"]
+    # The table says how likely it is.
+    assert re.search(r"salt,stroke,unsure,.*,0\.31,", edges_csv(judged))
+    with pytest.warns(OpenEdgesWarning, match="salt — stroke"):
+        to_dowhy(judged)
 
 
 @pytest.mark.parametrize(

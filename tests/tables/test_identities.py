@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -54,7 +56,8 @@ def test_what_is_only_near_or_not_simple_is_no_identity() -> None:
     a, b = parts(2)
     noise = np.random.default_rng(2).normal(0.0, 1.0, N)
     assert named(a=a, b=b, c=a + b + noise) == []
-    assert named(a=a, b=b, c=2.0 * a + 0.3 * b) == []
+    assert named(a=a, b=b, c=2.0 * a + 0.3337 * b) == []
+    assert named(a=a, b=b, c=2.0 * a + 0.3 * b + 0.01 * noise) == []
     for seed in range(20):
         X = simulate("SF4", n_nodes=30, n_samples=N, seed=seed).data
         assert named(**{f"x{k}": x for k, x in enumerate(X.T)}) == []
@@ -65,6 +68,31 @@ def test_measurements_of_the_same_are_no_means_of_each_other() -> None:
     for share in np.arange(0.005, 0.011, 0.0005):
         noise = share * same.std() * rng.normal(size=(3, N))
         assert named(first=same + noise[0], second=same + noise[1], third=same + noise[2]) == []
+
+
+def test_short_coefficients_and_other_units_are_named() -> None:
+    food, other, rent = parts(3)
+    total = food + other
+    assert named(food=food, other=other, eur=(0.92 * total).round(2)) == [
+        "eur = 0.92 (food + other)"
+    ]
+    found = named(food=food, other=other, total=total, rent=rent, profit=8.0 * total - rent)
+    assert "total = food + other" in found
+    assert {"profit = 8 total - rent", "profit = 8 food + 8 other - rent"} & set(found)
+    assert named(a=food, b=other, c=2.0 * food + 0.3 * other) == ["c = 2 a + 0.3 b"]
+
+
+def test_the_advice_leaves_out_copies_too() -> None:
+    food, other, rent = parts(3)
+    total = food + other
+    table = pd.DataFrame({"a": food, "b": other, "total": total, "eur": 0.92 * total, "c": rent})
+    with pytest.warns(DataWarning) as caught:
+        AnalyticDAG().fit(table)
+    advice = next(str(one.message) for one in caught if "total = a + b" in str(one.message))
+    assert "(--drop total --drop eur; in Python X.drop(columns=['total', 'eur']))" in advice
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DataWarning)
+        AnalyticDAG().fit(table.drop(columns=["total", "eur"]))
 
 
 def budget() -> pd.DataFrame:

@@ -125,6 +125,10 @@ def test_a_copy_is_left_out_and_named() -> None:
     assert [str(one) for one in look.decisions] == [
         "'c' is a copy: left out (the same as 'a'); --kind c=number keeps it"
     ]
+    assert look_at(table(a=NUMBERS, b=NUMBERS[::-1], c=NUMBERS), drop=["c"])[0].recipe.names == (
+        "a",
+        "b",
+    )
     kept, _ = look_at(table(a=NUMBERS, c=NUMBERS), kinds={"c": "number"})
     assert kept.recipe.names == ("a", "c")
 
@@ -263,6 +267,14 @@ def test_a_later_batch_without_a_logarithm_is_refused(tmp_path: Path) -> None:
 
 def drawn(n: int = 200) -> np.ndarray:
     return np.random.default_rng(0).normal(50, 10, n).round(2)
+
+
+def test_a_copy_does_not_come_in_the_place_of_what_is_dropped() -> None:
+    cells = table(a=NUMBERS, b=list(reversed(NUMBERS)), c=NUMBERS)
+    look, _ = look_at(cells, drop=["a"])
+    assert look.recipe.names == ("b",)
+    assert [one.what for one in look.decisions] == ["'c' is a copy"]
+    assert look_at(cells, drop=["a"], kinds={"c": "number"})[0].recipe.names == ("b", "c")
 
 
 def test_a_copy_in_another_unit_or_apart_from_gaps_is_left_out() -> None:

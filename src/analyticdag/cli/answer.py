@@ -10,14 +10,13 @@ from rich.console import Console
 
 from analyticdag.cli.progress import Talk, line
 from analyticdag.effects.effect import HIDDEN, one_line
-from analyticdag.fitting.edges import FixedBy
 from analyticdag.io.run import EdgeRecord, SavedRun
 from analyticdag.report.cautions import explained, in_short, urgent, warnings_of
 from analyticdag.report.discrete import sign_note
 from analyticdag.report.text import (
     count,
     is_judged,
-    is_line,
+    is_tied,
     link,
     percent,
     sentences,
@@ -64,12 +63,14 @@ def _cautions(run: SavedRun, *, verbose: bool) -> list[str]:
 def _summary(run: SavedRun, folder: Path, page: Path) -> dict[str, Any]:
     edges = []
     for edge in run.edges:
-        (i, j, _), is_open = run.ends(edge), edge.kind == "open"
+        is_open = edge.kind == "open"
+        i, j, _ = run.ends(edge, member=not is_open)
+        direction = "open" if is_open else "unsure" if run.is_line(edge) else "directed"
         edges.append(
             {
                 "source": run.names[i],
                 "target": run.names[j],
-                "direction": "open" if is_open else "directed",
+                "direction": direction,
                 "weight": None if is_open else edge.weight,
                 "strength": edge.strength,
                 "fixed_by": edge.fixed_by,
@@ -97,7 +98,7 @@ def _summary(run: SavedRun, folder: Path, page: Path) -> dict[str, Any]:
 
 def size(run: SavedRun, edge: EdgeRecord) -> str:
     """Return how strong a link is; a sign belongs to the weight of a direction."""
-    if is_line(run, edge) or edge.parts:  # nor has a category one
+    if run.is_line(edge) or edge.parts:  # nor has a category one
         return f"{edge.strength:.2f}"
     return f"{edge.weight if edge.standardized is None else edge.standardized:+.2f}"
 
@@ -145,7 +146,7 @@ def likelihoods(run: SavedRun, edge: EdgeRecord) -> tuple[str, str]:
     """Return how likely two are linked, and how likely this way; a line has no way."""
     known = edge.kind == "knowledge"
     linked = percent(edge.probability) if is_judged(edge) or not known else "known"
-    way = "" if is_line(run, edge) else percent(edge.direction_probability)
+    way = "" if run.is_line(edge) else percent(edge.direction_probability)
     return linked, "known" if known else way
 
 
@@ -157,11 +158,11 @@ def _remark(run: SavedRun, edge: EdgeRecord, *, judged: bool) -> str:
 
 def _fixed(run: SavedRun, edge: EdgeRecord, *, judged: bool) -> str:
     """Say what a direction rests on, where the columns do not."""
-    if edge.fixed_by == FixedBy.IDENTITY:
+    if is_tied(edge):
         return "only by an identity of columns"
     if run.is_open(edge):
         return "direction open"
-    if is_line(run, edge):
+    if run.is_line(edge):
         return "direction unsure"
     if edge.kind == "knowledge":
         return "" if judged else "known"

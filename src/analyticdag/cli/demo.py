@@ -103,11 +103,9 @@ def _edge_table(run: SavedRun, truth: nx.DiGraph) -> Table:
 
 
 def _verdict(run: SavedRun, edge: EdgeRecord, truth: nx.DiGraph) -> str:
-    from analyticdag.report.text import is_line
-
     source, target = run.edge_names(edge)
     there, back = truth.has_edge(source, target), truth.has_edge(target, source)
-    if is_line(run, edge):
+    if run.is_line(edge):
         return "yes" if there or back else "no"
     return "yes" if there else "reversed" if back else "no"
 

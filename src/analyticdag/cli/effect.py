@@ -43,17 +43,22 @@ def effect_command(
     from analyticdag.effects import joint_effect, total_effect
     from analyticdag.effects.effect import lines
     from analyticdag.io import load_run
+    from analyticdag.report.cautions import wrong_model
 
     saved = load_run(run)
     _refuse_left_out(saved, [*of, on])
     model, units = saved.to_estimator(), _units(saved, unit or [])
     if len(of) > 1:
         joint = joint_effect(model, of, on, level=level)
-        _tell(as_json, asdict(joint), list(_joint_words(joint, units)))
+        _tell(as_json, asdict(joint), [*_joint_words(joint, units), *wrong_model(saved)])
     else:
         effect = total_effect(model, of[0], on, level=level)
         sentence, told = effect.sentence(units), list(lines(effect, units))
-        told += _other_way(saved, of[0], on) if effect.is_nowhere else [_GIVEN]
+        if effect.is_nowhere and not effect.rests_on:
+            told += _other_way(saved, of[0], on)
+        elif not effect.is_nowhere and not effect.tied:
+            told.append(_GIVEN)
+        told += wrong_model(saved)
         _tell(as_json, {**effect.as_dict(), "sentence": sentence}, told)
 
 
@@ -68,14 +73,17 @@ def effects_command(
     from analyticdag._schema import plain
     from analyticdag.effects import Known, effects
     from analyticdag.io import load_run
+    from analyticdag.report.cautions import wrong_model
 
     saved = load_run(run)
     _refuse_left_out(saved, [on])
     known = Known.of(saved.to_estimator())
     rows = effects(known, on=on, level=level)
     listed = [plain(row._asdict()) for row in rows]
-    record = {"outcome": on, "level": level, "effects": listed}
-    _tell(as_json, record, _list(rows, on, saved, unit))
+    for record, row in zip(listed, rows, strict=True):
+        record["rests_on"] = row.rests_on and plain(row.rests_on._asdict())
+    told = [*_list(rows, on, saved, unit), *wrong_model(saved)]
+    _tell(as_json, {"outcome": on, "level": level, "effects": listed}, told)
 
 
 def _tell(as_json: bool, record: Mapping[str, Any], lines: list[str]) -> None:
@@ -154,13 +162,27 @@ def _list(
     if not rows:
         nothing = f"no path leads to {outcome} in this graph, so nothing is said to move it"
         return [nothing, *_other_way(saved, outcome)]
-    heads = [_head(row, units) for row in rows]
-    width = min(max(map(len, heads)), 60)
-    lines = [f"what moves {outcome}{f' ({unit})' if unit else ''}, the surest and strongest first:"]
-    lines += [f"  {head:<{width}}  {_span(row)}" for head, row in zip(heads, rows, strict=True)]
-    if any(not row.identified for row in rows):
-        lines.append("an effect that open edges leave open is a range over all graphs that fit")
-    return lines
+    lines = []
+    told = [row for row in rows if not row.tied]
+    if told:
+        heads = [_head(row, units) for row in told]
+        width = min(max(map(len, heads)), 60)
+        said = (
+            f"what moves {outcome}{f' ({unit})' if unit else ''}, the surest and strongest first:"
+        )
+        lines = [said]
+        lines += [f"  {head:<{width}}  {_span(row)}" for head, row in zip(heads, told, strict=True)]
+        if any(not row.identified for row in told):
+            lines.append("an effect that open edges leave open is a range over all graphs that fit")
+        lines.append(_GIVEN)
+    return [*lines, *_untold(rows)]
+
+
+def _untold(rows: list[EffectRow]) -> Iterator[str]:
+    """Say of which causes there is no number, and why; of those with the same reason in a line."""
+    for why in dict.fromkeys(row.tied for row in rows if row.tied):
+        causes = ", ".join(str(row.cause) for row in rows if row.tied == why)
+        yield f"no number for {causes}: {why}"
 
 
 def _head(row: EffectRow, units: Mapping[Hashable, str]) -> str:
@@ -174,8 +196,9 @@ def _span(row: EffectRow) -> str:
     from analyticdag.effects.effect import HIDDEN
 
     low, high = row.low, row.high
-    hidden = f", {HIDDEN}" if row.hidden else ""
+    about = f", {HIDDEN}" if row.hidden else ""
+    about += f", rests on {row.rests_on}" if row.rests_on else ""
     if row.identified:
-        return f"{row.smallest:+.4g} [{low:.4g}, {high:.4g}]  ({row.standardized:+.2f} sd{hidden})"
+        return f"{row.smallest:+.4g} [{low:.4g}, {high:.4g}]  ({row.standardized:+.2f} sd{about})"
     span = f"{row.smallest:.4g} to {row.largest:.4g} [{low:.4g}, {high:.4g}]"
-    return f"{span}  (direction open{hidden})"
+    return f"{span}  (direction open{about})"

@@ -103,10 +103,10 @@ def check_collinearity(S: FloatArray, names: Sequence[Hashable], n_samples: int)
     adjusted = inflation * (n_samples - len(R)) / n_samples
     found = [names[k] for k in np.argsort(-adjusted) if adjusted[k] > INFLATION]
     numbers = {"largest_inflation": float(inflation.max()), "columns": found}
-    same = redundant_columns(S, varies, n_samples=n_samples).identities
-    if same:
-        found = list(dict.fromkeys(names[k] for one in same for k in one.columns))
-        advice = "; ".join(one.advice(names) for one in same)
+    same = redundant_columns(S, varies, n_samples=n_samples)
+    if same.identities:
+        found = list(dict.fromkeys(names[k] for one in same.identities for k in one.columns))
+        advice = "; ".join(one.advice(names, same.copies) for one in same.identities)
         return Check(name, Level.WARNING, advice, {**numbers, "columns": found})
     advice = (
         f"{listing(found)} are explained to over 99 % by the other columns, so edges among them "

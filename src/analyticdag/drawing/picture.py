@@ -31,7 +31,8 @@ Point = tuple[float, float]
 class Link:
     """One edge to draw, between columns by index.
 
-    `kind` says what its direction rests on ("data", "knowledge", "assumption", "open"); `label` is
+    `kind` says what its direction rests on ("data", "knowledge", "assumption", "open"), or that it
+    is there only by an "identity" of columns: then its strength says nothing. `label` is
     written beside it, `description` appears when one points at it. The weight of an edge of a
     category is a strength: it is not `signed`.
     """
@@ -134,12 +135,13 @@ def _text_width(text: str) -> float:
 def _curves(
     links: Sequence[Link], nodes: Sequence[Node], bends: Sequence[tuple[Point, ...]]
 ) -> tuple[Curve, ...]:
-    strongest = max((link.strength for link in links), default=0.0) or 1.0
+    strengths = [0.0 if link.kind == "identity" else link.strength for link in links]
+    strongest = max(strengths, default=0.0) or 1.0
     curves = []
     for k, (link, route) in enumerate(zip(links, _routes(links, nodes, bends), strict=True)):
         # Without a head the line goes all the way.
         path = curve_path(route, 0.0 if link.is_open else _HEAD)
-        thickness = round(1.2 + 2.6 * math.sqrt(link.strength / strongest), 2)
+        thickness = round(1.2 + 2.6 * math.sqrt(strengths[k] / strongest), 2)
         place = _label_place(route, k)
         curves.append(Curve(k, link, path, head_path(route), place, thickness, bends[k]))
     return tuple(curves)

@@ -4,6 +4,7 @@
 - ``by_level``: the same of and on a category, level by level;
 - ``summary``: intervals, what settles an effect, which columns a regression should adjust for;
 - ``effect``: what it returns, and the same in plain lines;
+- ``arrows``: which unsure arrows it rests on, and which identities are in its way;
 - ``joint``: `joint_effect`, several causes at once;
 - ``table``: `effects`, all pairs or everything that moves one outcome;
 - ``what_if``: `sample` and `intervene`, rows and distributions when columns are set;
@@ -21,7 +22,7 @@
 from __future__ import annotations
 
 from analyticdag.effects.check import GraphCheck, Independence, check_graph, fit_graph
-from analyticdag.effects.effect import Effect
+from analyticdag.effects.effect import Arrow, Effect
 from analyticdag.effects.joint import JointEffect, joint_effect
 from analyticdag.effects.known import Known
 from analyticdag.effects.table import EffectRow, effects
@@ -29,6 +30,7 @@ from analyticdag.effects.total import total_effect
 from analyticdag.effects.what_if import Outcome, intervene, sample
 
 __all__ = [
+    "Arrow",
     "Effect",
     "EffectRow",
     "GraphCheck",

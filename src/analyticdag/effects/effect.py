@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from analyticdag._schema import plain
 
 # What an interval leaves out, and who does not.
-_GIVEN = (
+GIVEN = (
     "the interval takes the graph as given; for one that knows that the graph was learned: "
     "analyticdag.stability.bootstrap_effects"
 )
@@ -33,6 +33,18 @@ class Path:
 
     nodes: tuple[Hashable, ...]
     value: float
+
+
+class Arrow(NamedTuple):
+    """An arrow of the graph, and how likely its ends are joined this way."""
+
+    source: Hashable
+    target: Hashable
+    likely: float
+
+    def __str__(self) -> str:
+        share = f"{self.likely:.0%}".replace("%", " %")
+        return f"{self.source} → {self.target}, which is {share} likely to point this way"
 
 
 class LevelEffect(NamedTuple):
@@ -87,6 +99,10 @@ class Effect:
         cause and the outcome's other causes: the search did not find enough evidence for one. None
         where there is a path, or one back, or a category.
     leads_back : True where a path leads from the outcome to the cause.
+    rests_on : of the arrows on the way the least likely one, if it is less than 90 % likely; where
+        no path leads to the outcome, of those that would make one if they were turned round.
+    tied : where links of an identity are on the way, which one, and what to do: there is no value
+        then, and the interval is NaN. Empty of any other effect.
     """
 
     cause: Hashable
@@ -118,9 +134,12 @@ class Effect:
     outcome_level: str = ""
     missed: Possible | None = None
     leads_back: bool = False
+    rests_on: Arrow | None = None
+    tied: str = ""
 
     def __str__(self) -> str:
-        return self.sentence() if self.is_nowhere else f"{self.sentence()}\n({self.note})"
+        given = () if self.is_nowhere or self.tied else (f"({self.note})",)
+        return "\n".join([self.sentence(), *map(one_line, self.rests), *given])
 
     @property
     def is_nowhere(self) -> bool:
@@ -128,15 +147,22 @@ class Effect:
         return self.identified and self.zero_share == 1.0
 
     @property
+    def rests(self) -> tuple[str, ...]:
+        """The sentence on the least sure arrow, if one is to be said."""
+        return () if self.rests_on is None else (f"it rests on {self.rests_on}",)
+
+    @property
     def note(self) -> str:
         """What the intervals leave out."""
-        return _GIVEN
+        return GIVEN
 
     def sentence(self, units: Mapping[Hashable, str] | None = None) -> str:
         """Say the effect in one line; `units` names what the columns are measured in."""
         return one_line(self._sentence(units or {}))
 
     def _sentence(self, named: Mapping[Hashable, str]) -> str:
+        if self.tied:
+            return f"no number for {self.cause} on {self.outcome}: {self.tied}"
         if self.is_nowhere:
             return f"{self._no_path()}, so no effect if the graph is right{self._missed(named)}"
         if self.levels:
@@ -198,6 +224,7 @@ class Effect:
         """Return plain data as JSON holds it, without `details`: what is not finite is None."""
         record: dict[str, Any] = plain(asdict(self))
         del record["details"], record["unit"]
+        record["rests_on"] = plain(self.rests_on and self.rests_on._asdict())
         record["levels"] = [plain(one._asdict()) for one in self.levels]
         return {**record, "note": self.note}
 
@@ -230,13 +257,15 @@ def lines(effect: Effect, units: Mapping[Hashable, str]) -> Iterator[str]:
 
 
 def _lines(effect: Effect, units: Mapping[Hashable, str]) -> Iterator[str]:
-    if effect.is_nowhere:
+    if effect.is_nowhere or effect.tied:
         yield effect.sentence(units)
+        yield from effect.rests
         return
     if effect.levels:
         yield from (effect.of_level(one, units) for one in effect.levels)
     else:
         yield effect.sentence(units)
+    yield from effect.rests
     yield from _about(effect)
 
 

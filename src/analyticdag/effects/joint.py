@@ -16,6 +16,7 @@ import numpy as np
 
 from analyticdag._parameters import level_of
 from analyticdag._typing import FloatArray
+from analyticdag.effects.arrows import tied_by
 from analyticdag.effects.equations import SAME_DIGITS, Equations
 from analyticdag.effects.known import Known
 from analyticdag.effects.summary import members
@@ -60,6 +61,8 @@ def joint_effect(
     level_of(level)
     known = Known.of(model)
     nodes, y = _checked(known, causes, outcome)
+    for tied in filter(None, (tied_by(known, x, y) for x in nodes)):
+        raise ParameterError(tied)
     counts = known.counts(known.unsettled(nodes))
     cuts = [one.without_causes_of(nodes) for one in known.choices_at(nodes)]
     units = known.sd[y] / known.sd[list(nodes)]

@@ -6,14 +6,15 @@ the data to fit its equations to.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import networkx as nx
 import numpy as np
 
+from analyticdag._redundant import redundant_columns
 from analyticdag._tables import finder, meant
 from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.effects.counted import CountEquations
@@ -22,8 +23,10 @@ from analyticdag.effects.families import Families
 from analyticdag.effects.hidden import hidden_pairs
 from analyticdag.effects.levels import LevelColumns, LevelEquations
 from analyticdag.errors import InputError, ParameterError
+from analyticdag.fitting.edges import SURE, Edge, FixedBy, is_below
 from analyticdag.graphs.cpdag import count_members, member_of, open_edges, orientations
 from analyticdag.moments import Moments
+from analyticdag.tables.identities import Identity
 from analyticdag.tables.recipe import COUNTS, Column
 
 # With more open edges than this, 2^10 orientations or more are possible: too many to list.
@@ -65,6 +68,7 @@ class Known:
     columns: tuple[Column, ...] = ()  # how the table was read; nothing of plain numbers
     counted: bool = False  # whether the graph was found by counts
     families: Families | None = None  # what was counted
+    judged: Callable[[], Sequence[Edge]] = tuple  # how sure the fit is of its edges; asked late
 
     @classmethod
     def of(cls, model: Any) -> Known:
@@ -91,7 +95,8 @@ class Known:
         moments = replace(moments, covariances=moments.covariances * np.outer(varies, varies))
         known = cls.standardised(names, edges, member, moments, model.mean_, model.scale_)
         counted, families = (getattr(model, name, None) for name in ("reading_", "families_"))
-        known = replace(known, counted=counted == COUNTS, families=families)
+        judged = partial(getattr, model, "edges_")
+        known = replace(known, counted=counted == COUNTS, families=families, judged=judged)
         if model.recipe_ is not None:
             taken = tuple(column for column in model.recipe_.columns if column.taken)
             known = replace(known, columns=taken)
@@ -192,6 +197,46 @@ class Known:
         if (self.member <= edges).all():
             return self.equations
         return self._made(member_of(edges))
+
+    @cached_property
+    def unsure(self) -> FloatArray:
+        """How likely each arrow is that the fit is not sure of; NaN of anything else."""
+        found = np.full(self.edges.shape, np.nan)
+        for edge in self.judged():
+            likely = edge.direction_probability
+            known = edge.fixed_by is FixedBy.KNOWLEDGE
+            if likely is not None and is_below(likely, SURE) and not known:
+                found[self._ends(edge)] = likely
+        return found
+
+    @cached_property
+    def tied(self) -> BoolArray:
+        """The links, either way, that are there only by an identity of columns."""
+        found = np.zeros_like(self.edges)
+        for edge in self.judged():
+            found[self._ends(edge)] = edge.fixed_by is FixedBy.IDENTITY
+        return found | found.T
+
+    @cached_property
+    def identities(self) -> tuple[Identity, ...]:
+        """The sums, differences and means among the columns."""
+        S = self.moments.S * np.outer(self.sd, self.sd)
+        varies = np.diag(S) > 0.0
+        return redundant_columns(S, varies, n_samples=self.moments.n_samples).identities
+
+    @cached_property
+    def across_ties(self) -> Known:
+        """The same with links of an identity in either direction."""
+        return replace(self, edges=self.edges | self.tied)
+
+    def _ends(self, edge: Edge) -> tuple[int, int]:
+        return self.position(edge.source, "source"), self.position(edge.target, "target")
+
+    def reached(self, node: int, *, back: bool = False) -> BoolArray:
+        """Return a node and all that it may cause; or, back, all that may cause it."""
+        found = self._reached(self.edges.T if back else self.edges, node, avoiding=node)
+        found[node] = True
+        return found
 
     def position(self, node: Hashable, what: str) -> int:
         """Return the column of a name, or of a position where names are not numbers."""

@@ -10,10 +10,13 @@ from scipy import special
 
 from analyticdag._parameters import level_of
 from analyticdag._typing import FloatArray
+from analyticdag.effects.arrows import rests_on, tied_by
+from analyticdag.effects.effect import Arrow
 from analyticdag.effects.equations import SAME, Equations
 from analyticdag.effects.known import MOST_OPEN, Known
 from analyticdag.effects.summary import members
 from analyticdag.effects.total import total_effect
+from analyticdag.fitting.edges import EVEN, is_below
 
 
 class EffectRow(NamedTuple):
@@ -27,6 +30,8 @@ class EffectRow(NamedTuple):
     Of or on a category there is a line for each level: `cause_level` instead of `reference`, and
     what becomes of the share of `outcome_level`. A yes/no cause has these two levels as well, and a
     yes/no outcome the level whose share changes.
+    `rests_on` and `tied` are those of `Effect`: the least sure arrow on the way, and why there is
+    no number (the others are NaN then).
     """
 
     cause: Hashable
@@ -42,13 +47,15 @@ class EffectRow(NamedTuple):
     cause_level: str = ""
     reference: str = ""
     outcome_level: str = ""
+    rests_on: Arrow | None = None
+    tied: str = ""
 
 
 def effects(model: Any, *, on: Hashable | None = None, level: float = 0.95) -> list[EffectRow]:
     """Return the total effect of every column on every other that it may cause.
 
-    With `on` only effects on that outcome, the strongest first. Pairs without any possible effect
-    are left out.
+    With `on` only effects on that outcome, the strongest first, those without a number last.
+    Pairs without any possible effect are left out.
     `pandas.DataFrame(effects(model))` is a table.
     """
     level_of(level)
@@ -61,20 +68,37 @@ def effects(model: Any, *, on: Hashable | None = None, level: float = 0.95) -> l
 
 
 def _strength(known: Known, row: EffectRow) -> tuple[float, float]:
-    """Return what an effect is at least, then at most: open ones are often zero at least."""
+    """Return what an effect is at least, then at most: open ones are often zero at least, and so
+    are those that rest on an arrow which is drawn as a line."""
+    if row.tied:
+        return -1.0, 0.0
     largest = max(abs(row.smallest), abs(row.largest))
-    return abs(row.standardized), largest * float(known.sd[known.position(row.cause, "of")])
+    is_line = row.rests_on is not None and is_below(row.rests_on.likely, EVEN)
+    return 0.0 if is_line else abs(row.standardized), largest * float(
+        known.sd[known.position(row.cause, "of")]
+    )
 
 
 def _of_cause(known: Known, x: int, outcomes: Any, level: float) -> Iterator[EffectRow]:
-    outcomes = [y for y in outcomes if y != x and known.between(x, y)[y]]
-    numbers = [y for y in outcomes if known.category_between(x, y) is None]
+    others = [y for y in outcomes if y != x]
+    tied = {y: said for y in others if (said := tied_by(known, x, y))}
+    told = [y for y in others if y not in tied and known.between(x, y)[y]]
+    numbers = [y for y in told if known.category_between(x, y) is None]
     found = {row.outcome: row for row in _of_number(known, x, numbers, level)} if numbers else {}
-    for y in outcomes:
-        if y not in numbers:
-            yield from _by_level(known, x, y, level)
+    for y in others:
+        if y in tied:
+            yield _untold(known, x, y, tied[y])
         elif known.names[y] in found:
-            yield found[known.names[y]]
+            yield found[known.names[y]]._replace(rests_on=rests_on(known, x, y))
+        elif y in told and y not in numbers:
+            yield from _by_level(known, x, y, level)
+
+
+def _untold(known: Known, x: int, y: int, tied: str) -> EffectRow:
+    nothing = (float("nan"),) * 5
+    share = float("nan")
+    ends = known.names[x], known.names[y]
+    return EffectRow(*ends, *nothing, identified=False, zero_share=share, hidden=False, tied=tied)
 
 
 def _of_number(known: Known, x: int, outcomes: list[int], level: float) -> Iterator[EffectRow]:
@@ -138,6 +162,7 @@ def _by_level(known: Known, x: int, y: int, level: float) -> Iterator[EffectRow]
             cause_level=one.cause_level,
             reference=one.reference,
             outcome_level=one.outcome_level,
+            rests_on=effect.rests_on,
         )
 
 

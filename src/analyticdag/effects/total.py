@@ -10,6 +10,7 @@ import numpy as np
 
 from analyticdag._parameters import level_of
 from analyticdag._typing import IntArray
+from analyticdag.effects.arrows import rests_on, tied_by
 from analyticdag.effects.by_level import level_effect
 from analyticdag.effects.effect import Effect, Path, Possible
 from analyticdag.effects.equations import SAME_DIGITS, Equations
@@ -34,6 +35,28 @@ def total_effect(model: Any, cause: Hashable, outcome: Hashable, *, level: float
     x, y = known.position(cause, "cause"), known.position(outcome, "outcome")
     if x == y:
         raise ParameterError(f"cause and outcome are both {cause!r}; name two different columns")
+    tied = tied_by(known, x, y)
+    if tied:
+        return _untold(known, x, y, tied, level)
+    return replace(_effect(known, x, y, level), rests_on=rests_on(known, x, y))
+
+
+def _untold(known: Known, x: int, y: int, tied: str, level: float) -> Effect:
+    """Return an effect without a number."""
+    nan = float("nan")
+    return Effect(
+        cause=known.names[x],
+        outcome=known.names[y],
+        interval=(nan, nan),
+        identified=False,
+        zero_share=nan,
+        open_edges=(),
+        level=level,
+        tied=tied,
+    )
+
+
+def _effect(known: Known, x: int, y: int, level: float) -> Effect:
     neighbours = [] if known.settled(x)[y] else known.open_at(x)
     if known.category_between(x, y) is not None:
         known.refuse_many_open((x,) if neighbours else ())

@@ -39,6 +39,8 @@ from analyticdag.moments import Moments
 
 # An edge this many standard errors from the border could be lost in another sample.
 NEAR = 2.0
+# An arrow that is less likely is drawn as a line; from the second on one is called sure.
+EVEN, SURE = 0.5, 0.9
 _ROUNDING = 1e-15  # a correlation of one would have an infinite gain
 
 
@@ -70,6 +72,16 @@ def kind_of(fixed_by: str) -> str:
     if fixed_by in ASSUMED:
         return "assumption"
     return "knowledge" if fixed_by == FixedBy.KNOWLEDGE else "open"
+
+
+def is_below(likely: float | None, border: float) -> bool:
+    """Whether something is known to be less likely than a border, as it is shown."""
+    return likely is not None and round(likely, 2) < border
+
+
+def is_unlikely(fixed_by: str, likely: float | None) -> bool:
+    """Whether the fit has an arrow that is less likely than not to be there this way round."""
+    return fixed_by != FixedBy.KNOWLEDGE and is_below(likely, EVEN)
 
 
 class Edge(NamedTuple):

@@ -2,7 +2,7 @@
 
 Each takes a fitted estimator or its `SavedRun`; the packages are imported when asked for. Where
 only a class is known, networkx and causal-learn get the class. DoWhy and pgmpy need a DAG: they
-get the one that the fit returned, with a warning that lists the edges nothing has directed.
+get the one that the fit returned, with a warning that lists the edges without a likely direction.
 """
 
 from __future__ import annotations
@@ -98,10 +98,10 @@ def _record(run: Any) -> SavedRun:
 
 
 def _warn_of_open(run: SavedRun, package: str) -> None:
-    pairs = [" — ".join(run.edge_names(edge)) for edge in run.open_edges]
+    pairs = [" — ".join(run.edge_names(edge)) for edge in run.lines]
     if pairs:
         warnings.warn(
-            f"{package} needs a DAG and gets one of several that fit as well: nothing fixes the "
+            f"{package} needs a DAG and gets one of several: nothing fixes, or makes likely, the "
             f"direction of {first_few(pairs, _LISTED)}; do not read causes from these",
             OpenEdgesWarning,
             stacklevel=3,
@@ -165,6 +165,6 @@ def _read_edges(path: Path) -> nx.DiGraph:
         if "" in ends:
             raise DataError(f"{path.name}, row {number} lacks a name; fill it in or drop the row")
         graph.add_edge(*ends)
-        if "direction" in header and row[header.index("direction")].strip() == "open":
+        if "direction" in header and row[header.index("direction")].strip() in ("open", "unsure"):
             graph.add_edge(*reversed(ends))
     return graph

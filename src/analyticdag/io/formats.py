@@ -1,7 +1,8 @@
 """A run as the text of other tools' files: GraphML, DOT, DAGitty, CSV.
 
-An edge whose direction nothing fixes is written without one: both arcs with open=true in GraphML,
-dir=none in DOT, `--` in a DAGitty pdag, "open" in the table. `member=True` writes the one DAG
+An edge whose direction nothing fixes, or that is less likely than not to point as it does, is
+written without one: both arcs with open=true in GraphML, dir=none in DOT, `--` in a DAGitty pdag.
+The table says "open", or "unsure" and how likely it is. `member=True` writes the one DAG
 that the fit returned instead, and marks it as one of several.
 
 Every format has its own way of being broken by a name: quotes end a string, control characters
@@ -54,10 +55,10 @@ def graphml(run: SavedRun, *, member: bool = False) -> str:
 
 def _mark(run: SavedRun, *, member: bool) -> dict[str, str]:
     """Return what a file says of a single member of a class."""
-    if not member or not run.open_edges:
+    if not member or not run.lines:
         return {}
     return {
-        "comment": f"one member of a class: {len(run.open_edges)} of {len(run.edges)} edges could "
+        "comment": f"one member of a class: {len(run.lines)} of {len(run.edges)} edges could "
         "as well point the other way"
     }
 
@@ -93,7 +94,7 @@ def dagitty(run: SavedRun, *, member: bool = False) -> str:
     def line(edge: EdgeRecord, is_open: bool) -> str:
         return "" if is_open else f'[beta="{edge.weight:.6g}"]'
 
-    kind = "pdag" if run.open_edges and not member else "dag"
+    kind = "pdag" if run.lines and not member else "dag"
     return _braces(kind, nodes, run, names, line, member=member, undirected="--")
 
 
@@ -149,7 +150,10 @@ def edges_csv(run: SavedRun, *, member: bool = False) -> str:
     )
     names = _distinct([_ORDERS.sub("\ufffd", name) for name in run.names])
     for edge in run.edges:
-        i, j, is_open = run.ends(edge, member=member)
+        i, j, is_line = run.ends(edge, member=member)
+        is_open = is_line and run.is_open(edge)
+        if not is_open:
+            i, j = edge.source, edge.target
         parts = "; ".join(f"{a}={b:.6g}" for a, b in (() if is_open else edge.parts))
         weights = (edge.weight, edge.standard_error, edge.standardized)
         near, hidden = (
@@ -161,7 +165,7 @@ def edges_csv(run: SavedRun, *, member: bool = False) -> str:
         writer.writerow(
             [
                 *(_no_formula(names[k]) for k in (i, j)),
-                "open" if is_open else "directed",
+                "open" if is_open else "unsure" if is_line else "directed",
                 edge.fixed_by,
                 *(("", "", "") if is_open else map(_number, weights)),
                 _number(edge.strength),

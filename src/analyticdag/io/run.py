@@ -20,7 +20,8 @@ from analyticdag._typing import BoolArray, FloatArray, IntArray
 from analyticdag._validation import column_names
 from analyticdag.effects import Known
 from analyticdag.errors import InputError
-from analyticdag.fitting.edges import FIXED_IN_CLASS, Edge, FixedBy, directions, kind_of
+from analyticdag.fitting import Edge, FixedBy
+from analyticdag.fitting.edges import FIXED_IN_CLASS, directions, is_unlikely, kind_of
 from analyticdag.graphs import edge_list, to_cpdag, topological_order
 from analyticdag.io.audit import Audit
 from analyticdag.io.state import Fitted, RungRecord, estimator_of, ladder_of
@@ -133,18 +134,28 @@ class SavedRun:
         in_class = bool(self.cpdag[edge.target, edge.source])
         return bool(self.loss) and edge.kind == "open" and in_class
 
+    def is_line(self, edge: EdgeRecord) -> bool:
+        """Whether a link has no arrow: nothing fixes its direction, or not likely enough."""
+        unlikely = is_unlikely(edge.fixed_by, edge.direction_probability)
+        return unlikely or edge.fixed_by == FixedBy.IDENTITY or self.is_open(edge)
+
+    @property
+    def lines(self) -> tuple[EdgeRecord, ...]:
+        """The links without an arrow."""
+        return tuple(edge for edge in self.edges if self.is_line(edge))
+
     @property
     def open_edges(self) -> tuple[EdgeRecord, ...]:
         """The edges that could as well point the other way."""
         return tuple(edge for edge in self.edges if self.is_open(edge))
 
     def ends(self, edge: EdgeRecord, *, member: bool = False) -> tuple[int, int, bool]:
-        """Return the two columns of an edge and whether it is open, as files show it.
+        """Return the two columns of an edge and whether it is a line, as files show it.
 
-        The ends of an open edge come in the order of the columns, which says nothing about causes.
+        The ends of a line come in the order of the columns, which says nothing about causes.
         `member` takes all edges as the one graph has them that the fit returned.
         """
-        if member or not self.is_open(edge):
+        if member or not self.is_line(edge):
             return edge.source, edge.target, False
         return min(edge.source, edge.target), max(edge.source, edge.target), True
 

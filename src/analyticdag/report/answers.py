@@ -58,18 +58,18 @@ def _known(run: SavedRun) -> Known | None:
 def _pairs(run: SavedRun, known: Known) -> Iterator[dict[str, Any]]:
     units = units_of(run)
     for x, y in np.argwhere(~np.eye(run.n_nodes, dtype=bool)).tolist():
-        way = known.between(x, y)
-        if way[y]:
-            try:
-                effect = total_effect(known, run.names[x], run.names[y])
-            except AnalyticDAGError as error:  # too many open edges
-                yield {"x": x, "y": y, "say": [str(error)], "on": []}
-                continue
-            if effect.possible != (0.0,):
-                way[x] = True
-                # What the interval takes as given stands in the page, once.
-                said = list(lines(effect, units))
-                yield {"x": x, "y": y, "say": said, "on": _carrying(run, known, way, x)}
+        try:
+            effect = total_effect(known, run.names[x], run.names[y])
+        except AnalyticDAGError as error:  # too many open edges
+            yield {"x": x, "y": y, "say": [str(error)], "on": []}
+            continue
+        if not effect.is_nowhere or effect.rests_on:
+            way = known.between(x, y)
+            way[x] = way.any()
+            # What the interval takes as given stands in the page, once.
+            said = list(lines(effect, units))
+            on = [] if effect.tied else _carrying(run, known, way, x)
+            yield {"x": x, "y": y, "say": said, "on": on}
 
 
 def _carrying(run: SavedRun, known: Known, way: Any, x: int) -> list[int]:

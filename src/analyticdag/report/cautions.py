@@ -8,7 +8,7 @@ from analyticdag.drawing.picture import short_label
 from analyticdag.io.audit import Audit
 from analyticdag.io.run import SavedRun
 from analyticdag.losses import loss_traits
-from analyticdag.report.text import SHOWN, count, is_line, listing, sentence
+from analyticdag.report.text import SHOWN, count, listing, sentence
 
 # Evidence that counts five sixths or less: of 140 simulated tables that agreed with the model the
 # furthest had 1.01 (docs/figures/edge_probabilities.py).
@@ -78,7 +78,7 @@ def explained(run: SavedRun) -> list[str]:
 def wrong_model(run: SavedRun) -> list[str]:
     """Say that the rows contradict the model, and what that does to the arrows."""
     excess = (run.parameters.get("search") or {}).get("excess")
-    directed = [edge.direction_probability for edge in run.edges if not is_line(run, edge)]
+    directed = [edge.direction_probability for edge in run.edges if not run.is_line(edge)]
     arrows = [share for share in directed if share is not None]
     if excess is None or excess < _CLEARLY or not arrows:
         return []

@@ -6,7 +6,7 @@ from analyticdag._tables import first_few
 from analyticdag.drawing.picture import short_label
 from analyticdag.effects.effect import level_of_column
 from analyticdag.io.run import EdgeRecord, SavedRun
-from analyticdag.report.text import is_counted, is_line, link, listing
+from analyticdag.report.text import is_counted, link, listing
 from analyticdag.tables.recipe import Column, Kind
 
 # Levels that the table of columns lists.
@@ -49,7 +49,7 @@ def _with_its_one(column: Column) -> str:
 
 def sign_note(run: SavedRun) -> str:
     """Say which level of each yes/no variable a sign is about; nothing where none has a sign."""
-    signed = (edge for edge in run.edges if not (is_line(run, edge) or edge.parts))
+    signed = (edge for edge in run.edges if not (run.is_line(edge) or edge.parts))
     ends = {run.names[k] for edge in signed for k in (edge.source, edge.target)}
     columns = () if run.look is None or is_counted(run) else run.look.columns
     told = [
@@ -86,7 +86,7 @@ def part_lines(run: SavedRun) -> list[tuple[str, str]]:
 
 
 def _has_parts(run: SavedRun, edge: EdgeRecord) -> bool:
-    return bool(edge.parts) and not is_line(run, edge)
+    return bool(edge.parts) and not run.is_line(edge)
 
 
 def _parts(edge: EdgeRecord) -> str:

@@ -47,8 +47,8 @@ from analyticdag.report.text import (
     effects,
     ended,
     is_judged,
-    is_line,
     is_searched,
+    is_tied,
     link,
     percent,
     reason,
@@ -100,7 +100,7 @@ def write_report(run: SavedRun, path: str | Path, *, overwrite: bool = False) ->
 
 def _context(run: SavedRun, picture: Picture) -> dict[str, Any]:
     source = run.manifest.get("data", {}).get("source", "")
-    arrows = [edge for edge in run.edges if not is_line(run, edge)]
+    arrows = [edge for edge in run.edges if not run.is_line(edge)]
     return {
         "run": run,
         "source": source,
@@ -125,6 +125,7 @@ def _context(run: SavedRun, picture: Picture) -> dict[str, Any]:
         "notices": explained(run),
         "certainty": certainty(run),
         "kinds": {edge.kind for edge in arrows},
+        "tied": any(map(is_tied, run.edges)),
         # Of links that are all lines there is neither a weight nor an error.
         "directed": bool(arrows),
         "errors": any(edge.standard_error is not None for edge in arrows),
@@ -181,7 +182,8 @@ def viewer_data(run: SavedRun, picture: Picture) -> dict[str, Any]:
                 "error": edge.standard_error,
                 "near": bool(edge.near_threshold),
                 "open": run.is_open(edge),
-                "line": is_line(run, edge),
+                "line": run.is_line(edge),
+                "tied": is_tied(edge),
                 "directionStability": edge.direction_stability,
                 "probability": edge.probability,
                 "directionProbability": edge.direction_probability,
@@ -205,7 +207,7 @@ def _rows(run: SavedRun) -> list[dict[str, Any]]:
             "place": place[edge.source, edge.target],
             "edge": edge,
             "text": link(run, edge),
-            "line": is_line(run, edge),
+            "line": run.is_line(edge),
             "reason": reason(run, edge),
         }
         for edge in strongest_first(run)
@@ -255,7 +257,7 @@ def picture_of(run: SavedRun) -> Picture:
 
 
 def _link(run: SavedRun, edge: EdgeRecord) -> Link:
-    line = is_line(run, edge)
+    line = run.is_line(edge)
     # Without scales there is the weight alone; a line and a link of a category have no sign.
     plain = line or edge.parts
     given = edge.weight if edge.standardized is None else edge.standardized
@@ -269,9 +271,9 @@ def _link(run: SavedRun, edge: EdgeRecord) -> Link:
         target=edge.target,
         weight=edge.weight,
         strength=edge.strength,
-        kind="open" if line else edge.kind,
+        kind="identity" if is_tied(edge) else "open" if line else edge.kind,
         is_open=line,
-        label=short_number(edge.strength if plain else given),
+        label="" if is_tied(edge) else short_number(edge.strength if plain else given),
         description=f"{link(run, edge)}, {about}",
         signed=not edge.parts,
     )

@@ -9,7 +9,7 @@ from collections import Counter
 
 from analyticdag._tables import first_few
 from analyticdag.drawing.picture import short_label
-from analyticdag.fitting.edges import FixedBy, kind_of
+from analyticdag.fitting.edges import SURE, FixedBy, is_below, is_unlikely, kind_of
 from analyticdag.io.run import EdgeRecord, SavedRun
 from analyticdag.tables.recipe import COUNTS
 
@@ -24,10 +24,6 @@ _ENDED = {
     "CYCLES_LEFT": "The last stage met its tolerance but left cycles; their weakest links were "
     "dropped.",
 }
-# From here on the data are said to fix a direction: at most one such arrow in ten is wrong.
-_SURE = 0.9
-# An arrow that is less likely is drawn as a line.
-_EVEN = 0.5
 _UNSURE = "unsure"
 _TIED = "the columns determine each other, so any links among them fit as well"
 
@@ -35,24 +31,6 @@ _TIED = "the columns determine each other, so any links among them fit as well"
 def percent(share: float | None) -> str:
     """Return a probability in percent, never as certain."""
     return "" if share is None else "> 99 %" if share > 0.99 else f"{share:.0%}".replace("%", " %")
-
-
-def is_line(run: SavedRun, edge: EdgeRecord) -> bool:
-    """Whether a link is drawn without an arrow: nothing fixes its direction, or not likely enough.
-
-    Files for other tools keep such an arrow, with how likely it is.
-    """
-    return run.is_open(edge) or edge.fixed_by == FixedBy.IDENTITY or _is_unlikely(edge)
-
-
-def _is_unlikely(edge: EdgeRecord) -> bool:
-    """Whether the fit has an arrow that is less likely than not to be there this way round."""
-    return edge.kind != "knowledge" and _is_below(edge, _EVEN)
-
-
-def _is_below(edge: EdgeRecord, border: float) -> bool:
-    likely = edge.direction_probability
-    return likely is not None and round(likely, 2) < border  # as shown
 
 
 def class_note(run: SavedRun) -> str:
@@ -75,14 +53,19 @@ def class_note(run: SavedRun) -> str:
 def link(run: SavedRun, edge: EdgeRecord) -> str:
     """Return "cause → effect", or "one — other" where it is drawn as a line."""
     ends = (edge.source, edge.target)
-    if is_line(run, edge):  # in the order of the columns, which says nothing about causes
+    if run.is_line(edge):  # in the order of the columns, which says nothing about causes
         return " — ".join(run.names[k] for k in sorted(ends))
     return " → ".join(run.names[k] for k in ends)
 
 
 def strongest_first(run: SavedRun) -> list[EdgeRecord]:
-    """Return the edges by strength, as print and page list them."""
-    return sorted(run.edges, key=lambda edge: -edge.strength)
+    """Return the edges by strength, as print and page list them; those of an identity last."""
+    return sorted(run.edges, key=lambda edge: (is_tied(edge), -edge.strength))
+
+
+def is_tied(edge: EdgeRecord) -> bool:
+    """Whether a link is there only by an identity of columns: its strength says nothing."""
+    return edge.fixed_by == FixedBy.IDENTITY
 
 
 def sentences(run: SavedRun) -> list[str]:
@@ -123,17 +106,17 @@ def _ways(run: SavedRun) -> Counter[str]:
 
 
 def _way(run: SavedRun, edge: EdgeRecord) -> str:
-    if edge.fixed_by == FixedBy.IDENTITY:
+    if is_tied(edge):
         return "identity"
     if run.is_open(edge):
         return "open"
-    if _is_unlikely(edge):
+    if is_unlikely(edge.fixed_by, edge.direction_probability):
         return "unlikely"
     if edge.kind != "data":
         return edge.kind
     if edge.direction_probability is None and edge.margin is None:
         return "unjudged"
-    return "unsure" if _is_below(edge, _SURE) else "fixed"
+    return "unsure" if is_below(edge.direction_probability, SURE) else "fixed"
 
 
 def directions(run: SavedRun) -> str:
@@ -147,7 +130,7 @@ def directions(run: SavedRun) -> str:
         fixed += f", your knowledge that of {ways['knowledge']}"
     if ways["unsure"]:
         verb = "is" if ways["unsure"] == 1 else "are"
-        fixed += f"; {count(ways['unsure'], 'arrow')} {verb} less than {percent(_SURE)} likely"
+        fixed += f"; {count(ways['unsure'], 'arrow')} {verb} less than {percent(SURE)} likely"
     if ways["assumption"]:
         verb = "rests" if ways["assumption"] == 1 else "rest"
         fixed += f"; {count(ways['assumption'], 'arrow')} {verb} on an assumption"
@@ -215,7 +198,7 @@ def certainty(run: SavedRun) -> list[tuple[str, str, int, str]]:
 
 def reason(run: SavedRun, edge: EdgeRecord) -> str:
     """Return what fixed a direction, as page and print say it."""
-    unsure = is_line(run, edge) and edge.kind != "open"
+    unsure = run.is_line(edge) and edge.kind != "open"
     return _UNSURE if unsure else edge.fixed_by
 
 

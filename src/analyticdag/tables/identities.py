@@ -1,6 +1,7 @@
 """Columns that follow from others exactly: total = rent + food, score = (q1 + q2 + q3) / 3.
 
-    identities_of(R, sd)     the sums, differences and means among columns, rounding apart
+    identities_of(R, sd)     the sums, differences and means among columns, rounding apart; other
+                             coefficients where nothing is left over
     tied_columns(…)          which columns stand in an identity together
 
 Which of such columns has an edge is arbitrary: every set of them that determines the others is as
@@ -26,21 +27,21 @@ _APART = 0.25
 # Coefficients that are simple differ from one by less than this before they are rounded; what is
 # left after rounding decides.
 _NEARLY = 0.1
+# Of coefficients with three digits, what may be left: the last digit of a number of six.
+_EXACT, _DIGITS = 1e-8, 3
 # A part that counts for less than this share of the largest is too small to be measured by.
 _COUNTS = 0.05
 
 
 @dataclass(frozen=True)
 class Identity:
-    """Of columns, by place, the last is computed: the sum of the others times their signs.
+    """Of columns, by place, the last is computed: the sum of the others times their coefficients.
 
-    With `mean` it is divided by their number; with `whole` nothing is left over: all of them add
-    up to the same in every row.
+    With `whole` nothing is left over: all of them add up to the same in every row.
     """
 
     columns: tuple[int, ...]
-    signs: tuple[int, ...]
-    mean: bool = False
+    coefficients: tuple[float, ...]
     whole: bool = False
 
     def at(self, places: IntArray) -> Identity:
@@ -52,19 +53,28 @@ class Identity:
         shown = [str(names[k]) for k in self.columns]
         if self.whole:
             return f"{' + '.join(shown)} is the same in every row"
+        sizes = {abs(one) for one in self.coefficients}
+        factor = sizes.pop() if len(sizes) == 1 else 1.0
         # A plus first: change = after - before.
-        terms = sorted(zip(self.signs, shown, strict=False), key=lambda term: -term[0])
-        said = "".join(f" {'+' if sign > 0 else '-'} {name}" for sign, name in terms)
+        terms = sorted(zip(self.coefficients, shown, strict=False), key=lambda term: term[0] < 0)
+        said = "".join(
+            f" {'+' if one > 0 else '-'} {_times(abs(one) / factor)}{name}" for one, name in terms
+        )
         said = said.removeprefix(" + ").strip()
-        right = f"({said}) / {len(self.signs)}" if self.mean else said
-        return f"{shown[-1]} = {right}"
+        n = len(self.coefficients)
+        if factor != 1.0:
+            said = f"({said}) / {n}" if factor * n == 1.0 else f"{factor:g} ({said})"
+        return f"{shown[-1]} = {said}"
 
-    def advice(self, names: Sequence[Hashable]) -> str:
-        """Return the equation and what to do about it."""
-        computed = names[self.columns[-1]]
+    def advice(self, names: Sequence[Hashable], copies: Iterable[tuple[int, int]] = ()) -> str:
+        """Return the equation and what to do about it; copies of a column go with it."""
+        last = self.columns[-1]
+        same = {place for pair in copies if last in pair for place in pair} - {last}
+        left = [names[k] for k in (last, *sorted(same))]
+        options = " ".join(f"--drop {shlex.quote(str(name))}" for name in left)
         return (
             f"{self.words(names)}: edges among these columns are arbitrary; leave one of them out "
-            f"(--drop {shlex.quote(str(computed))}; in Python X.drop(columns={[computed]!r}))"
+            f"({options}; in Python X.drop(columns={left!r}))"
         )
 
 
@@ -110,24 +120,39 @@ def _identity(v: FloatArray, R: FloatArray, sd: FloatArray) -> Identity | None:
     raw /= raw[np.abs(v) > _COUNTS * np.abs(v).max()].min()
     parts = np.flatnonzero(raw > 0.5)
     found = _simple(parts, raw[parts], np.sign(v[parts]).astype(int), R)
-    if found is None:
-        return None
-    exact = np.array([*found.signs, -len(found.signs) if found.mean else -1], np.float64)
-    if found.whole:
-        exact[-1] = 1.0
+    if found is not None and _left(found, R, sd) <= _ROUNDING:
+        return None if _measure_the_same(R[np.ix_(found.columns, found.columns)]) else found
+    return _weighted(parts, v / sd, R, sd)
+
+
+def _left(found: Identity, R: FloatArray, sd: FloatArray) -> float:
+    """Return what is left over, as a share of the largest variance on either side."""
     places = list(found.columns)
-    exact *= sd[places]
-    among = R[np.ix_(places, places)]
-    left = exact @ among @ exact
-    if left > _ROUNDING * (exact**2).max() or _measure_the_same(among):
-        return None
-    return found
+    terms = np.array([*found.coefficients, 1.0 if found.whole else -1.0]) * sd[places]
+    return float(terms @ R[np.ix_(places, places)] @ terms / (terms**2).max())
 
 
 def _measure_the_same(R: FloatArray) -> bool:
     """Whether columns are so near to each other that any combination would leave as little."""
     least, second = np.linalg.eigvalsh(R)[:2]
     return bool(least > _APART * second)
+
+
+def _weighted(
+    parts: IntArray, slopes: FloatArray, R: FloatArray, sd: FloatArray
+) -> Identity | None:
+    """Return the column, the last that can be, which others give with short coefficients."""
+    for last in parts[::-1].tolist() if len(parts) > 2 else ():
+        others = parts[parts != last].tolist()
+        short = tuple(float(f"{-slopes[k] / slopes[last]:.{_DIGITS}g}") for k in others)
+        found = Identity((*others, last), short)
+        if _left(found, R, sd) <= _EXACT:
+            return found
+    return None
+
+
+def _times(size: float) -> str:
+    return "" if size == 1.0 else f"{size:g} "
 
 
 def _simple(parts: IntArray, sizes: FloatArray, signs: IntArray, R: FloatArray) -> Identity | None:
@@ -141,14 +166,14 @@ def _simple(parts: IntArray, sizes: FloatArray, signs: IntArray, R: FloatArray) 
     is_mean = abs(sizes[k] / n - 1.0) < _NEARLY and np.all(signs[others] == -signs[k])
     if not is_mean or np.any(np.abs(sizes[others] - 1.0) >= _NEARLY):
         return None
-    return Identity((*parts[others].tolist(), int(parts[k])), (1,) * n, mean=True)
+    return Identity((*parts[others].tolist(), int(parts[k])), (1.0 / n,) * n)
 
 
 def _sum(parts: IntArray, signs: IntArray, R: FloatArray) -> Identity:
     """Return a sum or a difference; the column that stands alone with its sign is the total."""
     alone = [k for k in range(len(parts)) if np.sum(signs == signs[k]) == 1]
     if not alone and len(set(signs.tolist())) == 1:
-        return Identity(tuple(parts.tolist()), (1,) * (len(parts) - 1), whole=True)
+        return Identity(tuple(parts.tolist()), (1.0,) * (len(parts) - 1), whole=True)
     k = alone[0] if alone else len(parts) - 1
     others = np.delete(np.arange(len(parts)), k)
     first, last = parts[others[0]], parts[others[-1]]
@@ -156,5 +181,5 @@ def _sum(parts: IntArray, signs: IntArray, R: FloatArray) -> Identity:
         # after = before + change, a difference: what is computed mostly comes later in a table, and
         # parts of a whole seldom fall as the others rise.
         k, others = int(others[-1]), np.sort([others[0], k])
-    own = np.where(signs[others] == signs[k], -1, 1)
+    own = np.where(signs[others] == signs[k], -1.0, 1.0)
     return Identity((*parts[others].tolist(), int(parts[k])), tuple(own.tolist()))

@@ -95,10 +95,10 @@ def look_at(
     """Look at a table and return what it is and the numbers of the columns that are taken.
 
     `kinds` says of columns what they are, `columns` which are wanted, `drop` which are not, and
-    `na` which cells mean "missing".
+    `na` which cells mean "missing". A copy stays left out where its original is dropped.
     """
     kinds = kinds or {}
-    table = _selected(table, columns, drop)
+    whole, table = table, _selected(table, columns, drop)
     table.refuse_unknown(kinds, "cannot read by kind")
     table.refuse_unknown(na.own, "cannot look for codes in")
     table, hits = _cleared(table, na, kinds)
@@ -108,7 +108,7 @@ def look_at(
     certain = _certain(suspects, kinds) if na.guess else {}
     table, found = _without_codes(table, found, na, certain)
     if columns is None:
-        found = _without_copies(found, kinds)
+        found = _without_copies(found, kinds, whole, na)
     odd, decisions = odd_rows(table, found, kinds)
     for one in found:
         is_told = bool(one.strays) and odd.issuperset(one.strays)
@@ -221,15 +221,24 @@ def _without_codes(
     return table, result
 
 
-def _without_copies(found: list[Found], kinds: Mapping[str, Any]) -> list[Found]:
-    """Leave out columns that repeat another one, unless the user said what they are."""
-    result = list(found)
-    for k, why in copies_of(found).items():
-        column = found[k].column
-        if column.name not in kinds:
-            left = Column(column.name, Kind.COPY)
-            result[k] = Found(left, why, kept_as=asked_of(column))
-    return result
+def _without_copies(
+    found: list[Found], kinds: Mapping[str, Any], whole: Cells, na: Codes
+) -> list[Found]:
+    """Leave out columns that repeat another one, unless the user said what they are.
+
+    Also of one that was dropped: otherwise its copy would come in its place.
+    """
+    own = {one.column.name: one for one in found}
+    if len(own) < len(whole.names):
+        whole, _ = _cleared(whole, na, kinds)
+    every = [own.get(name) or _found(name, whole, {}) for name in whole.names]
+    copies = {every[k].column.name: why for k, why in copies_of(every).items()}
+    return [
+        Found(Column(name, Kind.COPY), copies[name], kept_as=asked_of(one.column))
+        if name in copies and name not in kinds
+        else one
+        for name, one in own.items()
+    ]
 
 
 def _sorts_rows(found: Found, table: Cells) -> bool:

@@ -83,7 +83,9 @@ def _far(column: FloatArray) -> int | None:
     if len(seen) < FEW_ROWS:
         return None
     places = seen[np.argpartition(column[seen], (0, 1, len(seen) - 2, len(seen) - 1))]
-    least, low, high, most = column[places[[0, 1, -2, -1]]]
+    ends = column[places[[0, 1, -2, -1]]]
+    largest = np.abs(ends).max() or 1.0  # ranges of huge numbers must not overflow
+    least, low, high, most = (ends / largest).tolist()
     if most - high > _RANGES * (high - least):
         return int(places[-1])
     return int(places[0]) if low - least > _RANGES * (most - low) else None

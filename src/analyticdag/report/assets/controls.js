@@ -198,7 +198,7 @@ function reset() {
 function showNumbers() {
   const cut = state.hidden >= edges.length ? null : byRank[state.hidden];
   control('threshold-text').textContent = !edges.length || !cut ? '0 of ' + edges.length + ' links'
-    : '≥ ' + number(cut.strength, 3) + ' · ' + shown.edges.size + ' of ' + edges.length + ' links';
+    : (cut.tied ? '' : '≥ ' + number(cut.strength, 3) + ' · ') + shown.edges.size + ' of ' + edges.length + ' links';
   control('rung-text').textContent = rungText();
   control('part').hidden = shown.nodes.size === nodes.length;
   control('part-text').textContent = (state.steps && state.selected !== null
@@ -221,7 +221,7 @@ function listOf(title, list, otherEnd) {
   head.className = 'soft';
   head.textContent = list.length ? title : 'no ' + title.toLowerCase();
   const items = document.createElement('ul');
-  list.slice().sort((a, b) => b.strength - a.strength).forEach((edge) => {
+  list.slice().sort(strongestFirst).forEach((edge) => {
     const item = document.createElement('li');
     const size = document.createElement('span');
     size.textContent = number(sizeOf(edge), 3);

@@ -5,8 +5,10 @@ const nodes = data.nodes;
 const edges = data.edges;
 
 edges.forEach((edge, index) => { edge.index = index; });
-// Rank of an edge by strength, the weakest first: the slider hides that many.
-edges.slice().sort((a, b) => a.strength - b.strength).forEach((edge, rank) => { edge.rank = rank; });
+// Those of an identity last, whose strength says nothing, then by strength.
+const strongestFirst = (a, b) => a.tied - b.tied || b.strength - a.strength;
+// Rank of an edge, the weakest first: the slider hides that many.
+edges.slice().sort((a, b) => strongestFirst(b, a)).forEach((edge, rank) => { edge.rank = rank; });
 const byRank = edges.slice().sort((a, b) => a.rank - b.rank);
 
 nodes.forEach((node, index) => {
