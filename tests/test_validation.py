@@ -165,7 +165,7 @@ def test_collinear_columns_are_named_in_a_warning() -> None:
     X[:, 3] = X[:, 0] + X[:, 1]
     with pytest.warns(DataWarning, match=r"d = a \+ b: .*leave one of them out \(--drop d;"):
         look(X)
-    X[:, 3] = 2.0 * X[:, 0] + 0.3 * X[:, 1]
+    X[:, 3] = 2.0 * X[:, 0] + np.pi * X[:, 1]
     with pytest.warns(DataWarning, match=r"\['a', 'b', 'd'\] are collinear"):
         look(X)
 

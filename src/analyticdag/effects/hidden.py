@@ -15,7 +15,7 @@ share: a pair without such parents cannot be judged, and silence does not rule a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -38,11 +38,9 @@ _ROUNDS, _TOL = 40, 1e-7
 _Misfit = Callable[[list[int], list[int]], float]
 
 
-def hidden_pairs(edges: BoolArray, moments: Moments) -> Iterator[tuple[int, int]]:
-    """Yield the joined pairs of a class that look as if they had a hidden common cause."""
-    for a, b in np.argwhere(np.triu(edges | edges.T)).tolist():
-        if moments.of[a] == moments.of[b] and lead(edges, moments, a, b) > LEAST_LEAD:
-            yield a, b
+def looks_hidden(edges: BoolArray, moments: Moments, a: int, b: int) -> bool:
+    """Whether a joined pair of a class looks as if it had a hidden common cause."""
+    return moments.of[a] == moments.of[b] and lead(edges, moments, a, b) > LEAST_LEAD
 
 
 def lead(edges: BoolArray, moments: Moments, a: int, b: int) -> float:

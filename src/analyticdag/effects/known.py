@@ -20,7 +20,7 @@ from analyticdag._typing import BoolArray, FloatArray
 from analyticdag.effects.counted import CountEquations
 from analyticdag.effects.equations import Equations
 from analyticdag.effects.families import Families
-from analyticdag.effects.hidden import hidden_pairs
+from analyticdag.effects.hidden import looks_hidden
 from analyticdag.effects.levels import LevelColumns, LevelEquations
 from analyticdag.errors import InputError, ParameterError
 from analyticdag.fitting.edges import SURE, Edge, FixedBy, is_below
@@ -306,17 +306,29 @@ class Known:
 
     def hidden_between(self, x: int, y: int) -> tuple[tuple[Hashable, Hashable], ...]:
         """Return the pairs on the way from x to y that look as if they had a hidden cause."""
-        if not self.hidden_pairs:
-            return ()
         way = self.between(x, y)
         way[x] = way.any()
-        return tuple(
-            (self.names[a], self.names[b]) for a, b in self.hidden_pairs if way[a] and way[b]
-        )
+        return tuple((self.names[a], self.names[b]) for a, b in self._hidden_among(way))
 
-    @cached_property
+    @property
     def hidden_pairs(self) -> list[tuple[int, int]]:
         """The pairs that look as if they had a common cause that was not measured."""
+        return self._hidden_among(np.ones(len(self.names), dtype=bool))
+
+    def _hidden_among(self, nodes: BoolArray) -> list[tuple[int, int]]:
         if self.counted:
             return []  # what linear equations leave is no sign of a cause where none was fitted
-        return list(hidden_pairs(self.edges, self.moments))
+        places = np.flatnonzero(nodes)
+        joined = np.triu((self.edges | self.edges.T)[np.ix_(places, places)])
+        pairs = map(tuple, places[np.argwhere(joined)].tolist())
+        return [pair for pair in pairs if self._looks_hidden(*pair)]
+
+    def _looks_hidden(self, a: int, b: int) -> bool:
+        if (a, b) not in self._judged:
+            self._judged[a, b] = looks_hidden(self.edges, self.moments, a, b)
+        return self._judged[a, b]
+
+    @cached_property
+    def _judged(self) -> dict[tuple[int, int], bool]:
+        """Which pairs look as if they had a hidden cause, as far as anybody has asked."""
+        return {}

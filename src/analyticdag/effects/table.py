@@ -128,7 +128,7 @@ def _of_number(known: Known, x: int, outcomes: list[int], level: float) -> Itera
                 standardized=float(closest),
                 identified=bool(np.ptp(values[:, y]) <= SAME),
                 zero_share=members(counts, reached[:, y].tolist())["zero_share"],
-                hidden=bool(known.hidden_pairs) and bool(known.hidden_between(x, y)),
+                hidden=bool(known.hidden_between(x, y)),
                 cause_level=to,
                 reference=since,
                 outcome_level=known.counted_level(y),
