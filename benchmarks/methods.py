@@ -62,11 +62,12 @@ def _analyticdag(
     adam: dict[str, Any] | None = None,
     start: str | None = None,
     shrink: float | None = None,
+    stages: str | None = None,
     **options: Any,
 ) -> Answer:
     """Our estimator. A plan may limit the steps of a stage, change the settings of Adam, choose
-    the start of the exact path, let s fall by a factor wherever mu falls by ten, and name a
-    constraint of its own as "package.module:name".
+    the start of the exact path, give it the paper's five stages, let s fall by a factor wherever
+    mu falls by ten, and name a constraint of its own as "package.module:name".
     """
     if adam is not None:
         options["solver"] = Adam(**adam)
@@ -74,6 +75,8 @@ def _analyticdag(
         options["solver"] = "fast"
     if options.get("solver") != "order":  # the search alone has no stages
         options["solver"] = solver_with(options.get("solver"), max_steps=steps, start=start)
+    if stages is not None:
+        options["solver"] = replace(options["solver"], schedule=getattr(Schedule, stages)())
     if shrink is not None:
         options["solver"] = _shrinking(options["solver"], shrink)
     if ":" in str(options.get("constraint", "")):

@@ -5,11 +5,11 @@
 A claim "A < B" says that A has the smaller metric, on the settings that its conditions leave. Both
 ran on the same data, so the differences A - B are tested, all settings of a claim together, in
 errors per hundred nodes. Two tests, because they ask two things: Student's t, whether the mean is
-below zero, and Wilcoxon's signed ranks, whether most graphs are. A single bad graph can change the
-mean a lot; it changes a rank test little. p is corrected after Holm for the number of all tests of
-the block: of many claims that are false, one would look true by chance. The interval, of the mean,
-is of its claim alone; differences that are all alike have none. Settings that do not say how many
-nodes they have are compared in plain errors.
+below zero, and Wilcoxon's signed ranks, whether the graphs that differ lean to one side. A single
+bad graph can change the mean a lot; it changes a rank test little. p is corrected after Holm for
+the number of all tests of the block: of many claims that are false, one would look true by chance.
+The interval, of the mean, is of its claim alone; differences that are all alike have none. Settings
+that do not say how many nodes they have are compared in plain errors.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _HEADER = [
     "p of the mean",
     "p of the ranks",
     "verdict",
-    "difference by setting (seeds)",
+    "difference by setting (pairs)",
 ]
 _Setting: TypeAlias = tuple[tuple[str, object], ...]
 
@@ -142,7 +142,7 @@ def _p_of_ranks(differences: FloatArray) -> float:
 def _numbers(differences: FloatArray, p_of_mean: float, p_of_ranks: float) -> list[str]:
     n = len(differences)
     if n < _FEWEST:
-        return ["–", "–", "–", "–", "–", f"too few seeds ({n})"]
+        return ["–", "–", "–", "–", "–", f"too few pairs ({n})"]
     mean, half = differences.mean(), stats.t.ppf(1.0 - _LEVEL / 2, n - 1) * stats.sem(differences)
     better, worse = int((differences < 0).sum()), int((differences > 0).sum())
     return [
@@ -157,11 +157,11 @@ def _numbers(differences: FloatArray, p_of_mean: float, p_of_ranks: float) -> li
 def _verdict(n: int, claimed: bool, p_of_mean: float, p_of_ranks: float) -> str:
     """What the tests say, and where only one of them says it, which."""
     if min(p_of_mean, p_of_ranks) >= _LEVEL:
-        return f"not shown with {n} seeds"
+        return f"not shown with {n} pairs"
     found = "**shown**" if claimed else "**contradicted**"
     if p_of_ranks >= _LEVEL:
-        return f"{found} on average ({n} seeds)"
-    return f"{found} ({n} seeds)" if p_of_mean < _LEVEL else f"{found} on most graphs ({n} seeds)"
+        return f"{found} by the mean ({n} pairs)"
+    return f"{found} ({n} pairs)" if p_of_mean < _LEVEL else f"{found} by the ranks ({n} pairs)"
 
 
 def _in_words(setting: _Setting, differences: FloatArray, varying: Sequence[str]) -> str:

@@ -33,27 +33,27 @@ def test_a_clear_difference_is_shown_or_contradicted() -> None:
     shown = row("dagma < empty", dagma=FEW, empty=MANY)
     assert shown[0] == "dagma < empty"
     assert shown[3] == "8 / 0 / 0"
-    assert shown[6] == "**shown** (8 seeds)"
-    assert row("empty < dagma", dagma=FEW, empty=MANY)[6] == "**contradicted** (8 seeds)"
+    assert shown[6] == "**shown** (8 pairs)"
+    assert row("empty < dagma", dagma=FEW, empty=MANY)[6] == "**contradicted** (8 pairs)"
 
 
 def test_where_only_one_test_says_so_the_verdict_says_which() -> None:
     few = row("dagma < empty", dagma=FEW[:5], empty=MANY[:5])  # five ranks cannot show anything
-    assert few[6] == "**shown** on average (5 seeds)"
+    assert few[6] == "**shown** by the mean (5 pairs)"
     outlier = row("dagma < empty", dagma=FEW, empty=[*(value + 1 for value in FEW[:7]), 400])
-    assert outlier[6] == "**shown** on most graphs (8 seeds)"
+    assert outlier[6] == "**shown** by the ranks (8 pairs)"
 
 
 def test_no_difference_and_noise_are_not_shown() -> None:
-    assert row("dagma < empty", dagma=FEW, empty=FEW)[6] == "not shown with 8 seeds"
+    assert row("dagma < empty", dagma=FEW, empty=FEW)[6] == "not shown with 8 pairs"
     noise = row("dagma < empty", dagma=[3, 8, 1, 9], empty=[9, 1, 8, 3])
-    assert noise[6] == "not shown with 4 seeds"
+    assert noise[6] == "not shown with 4 pairs"
 
 
 def test_differences_that_are_all_alike_are_no_proof() -> None:
     alike = row("dagma < empty", dagma=[1, 2, 3], empty=[2, 3, 4])
     assert alike[2] == "–"
-    assert alike[4:] == ["0.500", "0.500", "not shown with 3 seeds", "−1 (3)"]
+    assert alike[4:] == ["0.500", "0.500", "not shown with 3 pairs", "−1 (3)"]
 
 
 def test_data_without_a_number_of_nodes_are_compared_in_plain_errors() -> None:
@@ -66,7 +66,7 @@ def test_data_without_a_number_of_nodes_are_compared_in_plain_errors() -> None:
 
 
 def test_only_graphs_that_both_were_run_on_count() -> None:
-    assert row("dagma < empty", dagma=FEW, empty=MANY[:2])[6] == "too few seeds (2)"
+    assert row("dagma < empty", dagma=FEW, empty=MANY[:2])[6] == "too few pairs (2)"
 
 
 def test_the_smallest_p_value_is_that_of_scipy_times_the_number_of_tests() -> None:
@@ -85,7 +85,7 @@ def test_holm_goes_on_with_the_largest_so_far() -> None:
 def test_conditions_choose_settings() -> None:
     nothing = row("nodes=50 dagma < empty", dagma=FEW, empty=MANY)
     assert nothing[0] == "50: dagma < empty"
-    assert nothing[6] == "too few seeds (0)"
+    assert nothing[6] == "too few pairs (0)"
 
 
 def test_what_is_no_claim_is_named() -> None:
