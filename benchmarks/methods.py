@@ -114,6 +114,9 @@ def _baseline(name: str) -> Learner:
 
 def _dagma(X: FloatArray, seed: int, **options: Any) -> Answer:
     model = optional("dagma.linear", "dagma").DagmaLinear(loss_type=options.pop("loss_type", "l2"))
+    if "candidates" in options:
+        mask = candidate_mask(options.pop("candidates"), np.cov(X.T, bias=True), len(X))
+        options["exclude_edges"] = tuple(map(tuple, np.argwhere(~mask).tolist()))
     update, steps = model._adam_update, itertools.count()
 
     def counted(*arguments: Any) -> Any:
