@@ -366,3 +366,8 @@ def first_few(texts: Sequence[str], most: int) -> str:
     """Return the first of some texts as a sentence lists them: a, b and 3 more."""
     more = f" and {len(texts) - most} more" if len(texts) > most else ""
     return ", ".join(texts[:most]) + more
+
+
+def one_line(text: str) -> str:
+    """Return a text with line breaks and orders to a terminal spelled out: names may hold them."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)

@@ -116,3 +116,11 @@ def test_nothing_is_claimed_among_the_columns_of_an_identity(standardize: bool) 
     assert all(edge.probability for edge in outside)
     check = next(one for one in diagnose(model, table, refit=False) if one.name == "collinearity")
     assert check.advice.startswith("total = rent + food + trips: ")
+
+
+def test_names_with_line_ends_stay_on_one_line() -> None:
+    a, b = parts(2)
+    table = pd.DataFrame({"a\u2028b": a, "c\nd": b, "total": a + b})
+    with pytest.warns(DataWarning, match="arbitrary") as warned:
+        AnalyticDAG().fit(table)
+    assert all(len(str(one.message).splitlines()) == 1 for one in warned)

@@ -8,8 +8,9 @@ from typing import Any
 
 from rich.console import Console
 
+from analyticdag._tables import one_line
 from analyticdag.cli.progress import Talk, line
-from analyticdag.effects.effect import HIDDEN, one_line
+from analyticdag.effects.effect import HIDDEN
 from analyticdag.io.run import EdgeRecord, SavedRun
 from analyticdag.report.cautions import explained, in_short, urgent, warnings_of
 from analyticdag.report.discrete import sign_note

@@ -87,7 +87,7 @@ def effects_command(
 
 
 def _tell(as_json: bool, record: Mapping[str, Any], lines: list[str]) -> None:
-    from analyticdag.effects.effect import one_line
+    from analyticdag._tables import one_line
 
     told = "\n".join(map(one_line, lines))
     line(Console(highlight=False), json.dumps(record, ensure_ascii=True) if as_json else told)

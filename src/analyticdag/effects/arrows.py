@@ -13,7 +13,7 @@ import shlex
 
 import numpy as np
 
-from analyticdag._tables import first_few
+from analyticdag._tables import first_few, one_line
 from analyticdag.effects.effect import Arrow
 from analyticdag.effects.known import Known
 
@@ -45,7 +45,8 @@ def tied_by(known: Known, x: int, y: int) -> str:
     columns = np.flatnonzero((known.tied & np.outer(way, way)).any(axis=0))
     if not len(columns):
         return ""
-    return f"paths run over links that are there only because {_why(known, set(columns.tolist()))}"
+    why = _why(known, set(columns.tolist()))
+    return one_line(f"paths run over links that are there only because {why}")
 
 
 def _why(known: Known, columns: set[int]) -> str:

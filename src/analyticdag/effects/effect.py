@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from analyticdag._schema import plain
+from analyticdag._tables import one_line
 
 # What an interval leaves out, and who does not.
 GIVEN = (
@@ -239,11 +240,6 @@ def change(cause: Hashable, to: str, since: str, units: Mapping[Hashable, str]) 
 def level_of_column(level: str, column: Hashable) -> str:
     """Name a level with its column, if that has not the same name: "yes (smoker)"."""
     return level if level == str(column) else f"{level} ({column})"
-
-
-def one_line(text: str) -> str:
-    """Return a text with line breaks and orders to a terminal spelled out: names may hold them."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def pairs_text(pairs: Iterable[tuple[Hashable, Hashable]], between: str = ", ") -> str:

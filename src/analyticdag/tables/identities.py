@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.linalg import cho_solve, lapack
 
+from analyticdag._tables import one_line
 from analyticdag._typing import BoolArray, FloatArray, IntArray
 
 # What rounding leaves of the variance: a hundredth of a standard deviation, as between copies
@@ -50,7 +51,7 @@ class Identity:
 
     def words(self, names: Sequence[Hashable]) -> str:
         """Return it as an equation."""
-        shown = [str(names[k]) for k in self.columns]
+        shown = [one_line(str(names[k])) for k in self.columns]
         if self.whole:
             return f"{' + '.join(shown)} is the same in every row"
         sizes = {abs(one) for one in self.coefficients}
@@ -71,7 +72,7 @@ class Identity:
         last = self.columns[-1]
         same = {place for pair in copies if last in pair for place in pair} - {last}
         left = [names[k] for k in (last, *sorted(same))]
-        options = " ".join(f"--drop {shlex.quote(str(name))}" for name in left)
+        options = " ".join(f"--drop {shlex.quote(one_line(str(name)))}" for name in left)
         return (
             f"{self.words(names)}: edges among these columns are arbitrary; leave one of them out "
             f"({options}; in Python X.drop(columns={left!r}))"
