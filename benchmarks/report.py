@@ -131,7 +131,14 @@ def _gaps(plan: str, records: Sequence[Record], rest: Sequence[str]) -> str:
             "Not run on our two cores, and the command that runs it:\n\n"
             + table(["method", "cells not run", "command"], rows)
         )
-    return "\n\n".join(parts) or "Every cell of the plan was run and has a result."
+    parts = parts or ["Every cell of the plan was run and has a result."]
+    return "\n\n".join([*parts, *_days(records)])
+
+
+def _days(records: Sequence[Record]) -> list[str]:
+    """When the records were made: a change of the code after it is not in them."""
+    days = sorted(record["started"][:10] for record in records)
+    return [f"Records of {' to '.join(sorted({days[0], days[-1]}))}."] if days else []
 
 
 def _old(records: Sequence[Record]) -> list[str]:

@@ -69,7 +69,18 @@ def test_cells_from_before_the_engines_last_change_are_named(tmp_path: Path) -> 
 
 def test_nothing_missing_is_said_too(tmp_path: Path) -> None:
     keep(tmp_path, "quick", [made_up(cell, shd=0) for cell in cells_of("quick")])
-    assert "Every cell of the plan was run" in fill(block("gaps quick"), tmp_path / "records")
+    text = fill(block("gaps quick"), tmp_path / "records")
+    assert "Every cell of the plan was run" in text
+
+
+def test_pages_say_when_their_records_were_made(tmp_path: Path) -> None:
+    records = [made_up(cell, shd=0) for cell in cells_of("quick")]
+    keep(tmp_path, "quick", [one | {"started": "2026-11-03T01:00:00+00:00"} for one in records])
+    text = fill(block("gaps quick"), tmp_path / "records")
+    assert "Records of 2026-11-03." in text
+    keep(tmp_path, "quick", [records[0] | {"started": "2026-11-01T01:00:00+00:00"}])
+    text = fill(block("gaps quick"), tmp_path / "records")
+    assert "Records of 2026-11-01" in text
 
 
 def test_records_of_cells_that_the_plan_no_longer_has_are_left_out(tmp_path: Path) -> None:

@@ -124,3 +124,9 @@ def test_names_with_line_ends_stay_on_one_line() -> None:
     with pytest.warns(DataWarning, match="arbitrary") as warned:
         AnalyticDAG().fit(table)
     assert all(len(str(one.message).splitlines()) == 1 for one in warned)
+
+
+def test_a_mean_of_many_columns_is_named_as_one() -> None:
+    answers = parts(49)  # 49 times a 49th is less than one
+    found = named(**{f"q{k}": one for k, one in enumerate(answers)}, mean=sum(answers) / 49)
+    assert [text.rpartition(")")[2] for text in found] == [" / 49"]

@@ -240,9 +240,10 @@ def _check_words(found: GraphCheck, given: nx.DiGraph) -> list[str]:
         )
     lines += _left_out(len(found.violated))
     n_edges = given.number_of_edges() - sum(given.has_edge(b, a) for a, b in given.edges) // 2
+    n = len(found.unsupported)
     lines.append(
-        f"{len(found.unsupported)} of {n_edges} links are not needed to explain the data"
-        + (":" if found.unsupported else ".")
+        f"{n} of {n_edges} links {'is' if n == 1 else 'are'} not needed to explain the data"
+        + (":" if n else ".")
     )
     lines += [f"  {_link(given, a, b)}" for a, b in found.unsupported[:_LISTED]]
     lines += _left_out(len(found.unsupported))

@@ -10,7 +10,7 @@ from analyticdag._schema import plain
 from analyticdag._tables import one_line
 
 # What an interval leaves out, and who does not.
-GIVEN = (
+_GIVEN = (
     "the interval takes the graph as given; for one that knows that the graph was learned: "
     "analyticdag.stability.bootstrap_effects"
 )
@@ -155,7 +155,7 @@ class Effect:
     @property
     def note(self) -> str:
         """What the intervals leave out."""
-        return GIVEN
+        return _GIVEN
 
     def sentence(self, units: Mapping[Hashable, str] | None = None) -> str:
         """Say the effect in one line; `units` names what the columns are measured in."""

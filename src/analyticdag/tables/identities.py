@@ -64,7 +64,7 @@ class Identity:
         said = said.removeprefix(" + ").strip()
         n = len(self.coefficients)
         if factor != 1.0:
-            said = f"({said}) / {n}" if factor * n == 1.0 else f"{factor:g} ({said})"
+            said = f"({said}) / {n}" if abs(factor * n - 1.0) < 1e-9 else f"{factor:g} ({said})"
         return f"{shown[-1]} = {said}"
 
     def advice(self, names: Sequence[Hashable], copies: Iterable[tuple[int, int]] = ()) -> str:
